@@ -1,0 +1,15 @@
+//! Bytes as text: snapshots of a file's content, their lines and digests, and cuts of text for display.
+//!
+//! Pure: nothing here opens a file or knows where bytes came from.
+
+mod span;
+mod scan;
+mod snapshot;
+mod clip;
+mod diff;
+
+pub use clip::{Clamped, Clipped, clamp, clip_line, clip_window, count, show_control};
+pub use diff::{Change, LineDiff, unified};
+pub use scan::{Ending, LineSpan, NotText};
+pub use snapshot::{Digest, LineDigest, Snapshot};
+pub use span::{ByteOffset, LineNo};

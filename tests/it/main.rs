@@ -1,0 +1,1 @@
+//! The integration tests: the house rules, flows in process, and a dozen runs of the binary.
