@@ -10,3 +10,4 @@ pub mod path;
 pub mod code;
 pub mod protocol;
 pub mod hashline;
+pub mod workspace;
