@@ -1,0 +1,14 @@
+//! What a session may do: capability names, scopes, grants that only shrink, and why a call was denied.
+//!
+//! Pure: a grant is made from text, and no file, setting or clock is asked. Host and command scopes are
+//! not read yet; an entry that carries one is refused.
+
+mod capability;
+mod explain;
+mod grant;
+mod scope;
+
+pub use capability::{Capability, Gate, ScopeKind, UnknownCapability};
+pub use explain::Denial;
+pub use grant::{Demand, Grant, Resource};
+pub use scope::{BadEntry, BadScope, Entry, PathScope, Scope};

@@ -1,0 +1,262 @@
+//! Entries of a capability list: a name, and the part of it that a scope leaves.
+//!
+//! A path scope is a glob over the resolved path, whole and case-sensitive. `*`, `?` and classes stay in
+//! one segment, `**` crosses any number, braces offer alternatives. A relative pattern is about the
+//! workspace and an absolute one about every other root, by its absolute path; neither reaches into the
+//! other. `src/**` is everything below `src` and not `src` itself. A pattern without wildcards, or with
+//! a `/` at its end, is a file or folder: itself and everything below it.
+//! Host and command scopes are not read yet.
+//!
+//! Invariant: a pattern never covers a path that needs `..` to be written.
+
+use std::fmt;
+use std::sync::Arc;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use crate::authority::capability::{Capability, ScopeKind, UnknownCapability};
+use crate::path::Place;
+
+/// A pattern of paths, compiled.
+#[derive(Clone)]
+pub struct PathScope {
+    source: Arc<str>,
+    reach: Reach,
+    set: Arc<GlobSet>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Workspace,
+    OtherRoots,
+}
+
+/// Why a text is no path scope.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadScope {
+    /// Nothing stands between the parentheses.
+    #[error("the scope is empty; leave the parentheses away to mean all of it")]
+    Empty,
+    /// A `..` segment, which no resolved path has.
+    #[error("the scope {0:?} has a `..` segment; paths are matched after they are resolved")]
+    Climbs(String),
+    /// The glob does not compile.
+    #[error("the scope {pattern:?} is no pattern")]
+    Glob {
+        /// The pattern as written.
+        pattern: String,
+        /// What the compiler of globs says.
+        source: globset::Error,
+    },
+}
+
+impl PathScope {
+    /// Compiles a pattern.
+    pub fn parse(text: &str) -> Result<Self, BadScope> {
+        if text.trim().is_empty() {
+            return Err(BadScope::Empty);
+        }
+        if text.split('/').any(|segment| segment == "..") {
+            return Err(BadScope::Climbs(text.to_owned()));
+        }
+        let reach = if text.starts_with('/') { Reach::OtherRoots } else { Reach::Workspace };
+        let set = compile(&patterns(text, reach))
+            .map_err(|source| BadScope::Glob { pattern: text.to_owned(), source })?;
+        Ok(Self { source: Arc::from(text), reach, set: Arc::new(set) })
+    }
+
+    /// Returns whether the pattern covers one place.
+    pub fn covers(&self, place: &Place) -> bool {
+        match (self.reach, place.root.is_workspace()) {
+            (Reach::Workspace, true) => self.set.is_match(place.path.as_str()),
+            (Reach::OtherRoots, false) => self.set.is_match(place.to_string()),
+            (Reach::Workspace, false) | (Reach::OtherRoots, true) => false,
+        }
+    }
+
+    /// Returns the pattern as the user wrote it.
+    pub fn as_str(&self) -> &str {
+        &self.source
+    }
+}
+
+/// Returns the globs that stand for one written pattern, its empty and `.` segments dropped.
+fn patterns(text: &str, reach: Reach) -> Vec<String> {
+    let segments = text.split('/').filter(|segment| !matches!(*segment, "" | "."));
+    let bare = segments.collect::<Vec<_>>().join("/");
+    let is_folder = text.ends_with('/') || !text.contains(['*', '?', '[', '{', '\\']);
+    let lead = match reach {
+        Reach::Workspace => "",
+        Reach::OtherRoots => "/",
+    };
+    match (bare.is_empty(), is_folder) {
+        (true, _) => vec![format!("{lead}**")],
+        (false, true) => vec![format!("{lead}{bare}"), format!("{lead}{bare}/**")],
+        (false, false) => vec![format!("{lead}{bare}")],
+    }
+}
+
+fn compile(patterns: &[String]) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(GlobBuilder::new(pattern).literal_separator(true).build()?);
+    }
+    set.build()
+}
+
+impl fmt::Display for PathScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.source)
+    }
+}
+
+impl fmt::Debug for PathScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PathScope").field(&self.source).finish()
+    }
+}
+
+impl PartialEq for PathScope {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+impl Eq for PathScope {}
+
+/// Which part of a capability an entry holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All of it.
+    Whole,
+    /// The places that a pattern covers.
+    Path(PathScope),
+}
+
+/// One entry of a capability list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The capability.
+    pub capability: Capability,
+    /// The part of it.
+    pub scope: Scope,
+}
+
+/// Why a text is no entry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadEntry {
+    /// The name is unknown.
+    #[error(transparent)]
+    Name(#[from] UnknownCapability),
+    /// The capability takes no scope, or none yet.
+    #[error("{capability} takes no scope, and {scope:?} is one")]
+    NoScope {
+        /// The capability.
+        capability: Capability,
+        /// The scope as written.
+        scope: String,
+    },
+    /// An opening parenthesis without a closing one at the end.
+    #[error("the scope in {0:?} is not closed by a parenthesis at the end")]
+    Open(String),
+    /// The scope is no pattern.
+    #[error("{capability}: {cause}")]
+    Scope {
+        /// The capability.
+        capability: Capability,
+        /// What is wrong with the scope.
+        cause: BadScope,
+    },
+}
+
+impl Entry {
+    /// Reads `NAME` or `NAME(SCOPE)`.
+    pub fn parse(text: &str) -> Result<Self, BadEntry> {
+        let text = text.trim();
+        let Some((name, rest)) = text.split_once('(') else {
+            return Ok(Self { capability: Capability::parse(text)?, scope: Scope::Whole });
+        };
+        let capability = Capability::parse(name)?;
+        let Some(scope) = rest.strip_suffix(')') else {
+            return Err(BadEntry::Open(text.to_owned()));
+        };
+        match capability.gate().scope {
+            ScopeKind::Path => match PathScope::parse(scope) {
+                Ok(path) => Ok(Self { capability, scope: Scope::Path(path) }),
+                Err(cause) => Err(BadEntry::Scope { capability, cause }),
+            },
+            ScopeKind::Host | ScopeKind::Command | ScopeKind::None => {
+                Err(BadEntry::NoScope { capability, scope: scope.to_owned() })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.scope {
+            Scope::Whole => self.capability.fmt(f),
+            Scope::Path(path) => write!(f, "{}({path})", self.capability),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::{RelPath, RootName};
+
+    fn covers(pattern: &str, path: &str) -> bool {
+        let path = RelPath::parse(path).unwrap();
+        PathScope::parse(pattern).unwrap().covers(&Place::in_workspace(path))
+    }
+
+    #[test]
+    fn wildcards_stay_in_their_segment() {
+        assert!(covers("src/*.rs", "src/a.rs"));
+        for pattern in
+            ["src/*.rs", "src/a?b.rs", "src/a[!x]b.rs", "src/a[./]b.rs", "src/a[.-0]b.rs"]
+        {
+            assert!(!covers(pattern, "src/a/b.rs"), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_plain_pattern_is_a_file_or_a_folder_with_what_is_below() {
+        for pattern in ["src", "src/", "./src", "src/."] {
+            assert!(covers(pattern, "src"), "{pattern}");
+            assert!(covers(pattern, "src/a/b"), "{pattern}");
+            assert!(!covers(pattern, "src-old/a"), "{pattern}");
+        }
+        assert!(covers("src/**", "src/.hidden"));
+        assert!(!covers("src/**", "src"));
+        assert!(covers(".", "a/b"));
+        assert!(covers("*/", "a/b"));
+    }
+
+    #[test]
+    fn absolute_patterns_are_about_other_roots() {
+        let place =
+            Place { root: RootName::absolute("/docs"), path: RelPath::parse("a.md").unwrap() };
+        for pattern in ["/docs/**", "/docs", "/", "/**/*.md"] {
+            assert!(PathScope::parse(pattern).unwrap().covers(&place), "{pattern}");
+            assert!(!covers(pattern, "docs/a.md"), "{pattern}");
+        }
+        assert!(!PathScope::parse("**").unwrap().covers(&place));
+    }
+
+    #[test]
+    fn bad_entries_say_what_is_wrong() {
+        let says = |text: &str| Entry::parse(text).unwrap_err().to_string();
+        assert_eq!(
+            says("process/exec(cargo test *)"),
+            "process/exec takes no scope, and \"cargo test *\" is one"
+        );
+        assert_eq!(says("image/eval()"), "image/eval takes no scope, and \"\" is one");
+        assert!(says("file/read(").contains("not closed"));
+        assert!(says("file/read()").contains("empty"));
+        assert!(says("file/read(../x)").contains("`..`"));
+        assert!(says("file/read([a)").contains("no pattern"));
+        assert!(says("file/wrte(a)").contains("\"file/write\""));
+    }
+}
