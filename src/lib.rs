@@ -11,4 +11,6 @@ pub mod code;
 pub mod authority;
 pub mod protocol;
 pub mod hashline;
+pub mod session;
 pub mod workspace;
+pub mod tool;

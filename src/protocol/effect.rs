@@ -29,20 +29,15 @@ pub enum Effect {
         /// Every file that it changed.
         files: Vec<FileChange>,
     },
-    /// These transactions were taken back by the transaction `by`.
-    Undone {
-        /// What was taken back, newest first.
-        ids: Vec<TransactionId>,
-        /// The transaction that did it.
-        by: TransactionId,
-    },
 }
 
-/// Which rows of a content were shown, and how.
+/// Which lines of a content were shown in part, and which long ones whole.
+///
+/// Lines that fit a row, and lines that were not shown, are in neither list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Lines shown with every character, as inclusive ranges in order.
-    pub whole: Vec<(LineNo, LineNo)>,
+    /// Lines longer than a row that were shown with every character.
+    pub whole: Vec<LineNo>,
     /// Lines of which some characters were left out.
     pub clipped: Vec<LineNo>,
 }

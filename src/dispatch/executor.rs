@@ -1,0 +1,217 @@
+//! The executor: every tool call goes through it, in one order, and every call gets exactly one outcome.
+//!
+//! Unknown tool → already cancelled → arguments against the schema → prepare → demands against the grant
+//! → run under the deadline and the token → clamp → fold the effects → audit. Hooks and approvals belong
+//! between grant and run. It never panics and never returns without an outcome; a tool that panics, hangs
+//! or is cancelled is an outcome too.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Map, Value};
+use tokio::task::{JoinError, spawn_blocking};
+use tokio_util::sync::CancellationToken;
+
+use super::clamp::clamp_text;
+use super::record;
+use super::registry::Registry;
+use crate::authority::{Demand, Grant};
+use crate::code::Code;
+use crate::session::Session;
+use crate::store::{Audit, Spill};
+use crate::tool::{Clock, Failure, Outcome, Prepared, Problem, Reach, Stop, Tool, Watch, args};
+
+/// One call, as a model, a script or a person made it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The tool's name.
+    pub tool: String,
+    /// Its arguments, as they were sent.
+    pub arguments: Value,
+}
+
+/// What the model sees of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most characters of one result.
+    pub output_chars: usize,
+}
+
+/// Runs calls for one session.
+#[derive(Debug)]
+pub struct Executor {
+    registry: Arc<Registry>,
+    grant: Arc<Grant>,
+    session: Arc<Session>,
+    audit: Arc<Audit>,
+    spill: Arc<Spill>,
+    limits: Limits,
+    clock: Clock,
+    n_calls: AtomicU64,
+}
+
+/// A call that has passed the gate, and what it asked for.
+struct Admitted {
+    demands: Vec<Demand>,
+    prepared: Result<Prepared, Failure>,
+}
+
+impl Executor {
+    /// Returns an executor that serves `session` with what `grant` covers.
+    pub fn new(
+        registry: Arc<Registry>,
+        grant: Arc<Grant>,
+        session: Arc<Session>,
+        audit: Arc<Audit>,
+        spill: Arc<Spill>,
+        limits: Limits,
+        clock: Clock,
+    ) -> Self {
+        Self { registry, grant, session, audit, spill, limits, clock, n_calls: AtomicU64::new(0) }
+    }
+
+    /// Returns the tools that there are.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Returns the session that is served.
+    pub fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// Runs a call to its one outcome.
+    pub async fn call(&self, call: Call, token: &CancellationToken) -> Outcome {
+        let started = Instant::now();
+        let number = self.n_calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let session = self.session.id().as_str().to_owned();
+        self.write_audit(record::before(&session, number, &call.tool, &call.arguments)).await;
+        let (demands, outcome) = self.judge_and_run(call, token).await;
+        self.session.fold(&outcome.effects);
+        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.write_audit(record::after(&session, number, &demands, &outcome, duration_ms)).await;
+        outcome
+    }
+
+    async fn judge_and_run(
+        &self,
+        call: Call,
+        token: &CancellationToken,
+    ) -> (Vec<Demand>, Outcome) {
+        let Some(tool) = self.registry.get(&call.tool).map(Arc::clone) else {
+            return (Vec::new(), self.unknown_tool(&call.tool));
+        };
+        let spec = tool.spec().clone();
+        let refuse = |failure| Outcome::refused(failure, closing(spec.reach));
+        if token.is_cancelled() {
+            return (Vec::new(), refuse(withdrawn()));
+        }
+        let arguments = match args::admit(&spec.schema, call.arguments) {
+            Ok(arguments) => arguments,
+            Err(failure) => return (Vec::new(), refuse(failure)),
+        };
+        let Admitted { demands, prepared } = self.prepare(tool, arguments).await;
+        let outcome = match prepared {
+            Err(failure) => refuse(failure),
+            Ok(prepared) => self.run(prepared, token).await.unwrap_or_else(refuse),
+        };
+        (demands, self.clamped(&spec.name, outcome).await)
+    }
+
+    fn unknown_tool(&self, name: &str) -> Outcome {
+        let names = self.registry.names().join(", ");
+        let message = format!("there is no tool `{name}`; the tools are {names}.");
+        Outcome::refused(Failure::new(Code::UnknownTool, message), "")
+    }
+
+    /// Lets the tool understand the call, and holds what it asks for against the grant.
+    async fn prepare(&self, tool: Arc<dyn Tool>, arguments: Map<String, Value>) -> Admitted {
+        let grant = Arc::clone(&self.grant);
+        let name = tool.spec().name.clone();
+        let judged = spawn_blocking(move || match tool.prepare(arguments) {
+            Err(failure) => Admitted { demands: Vec::new(), prepared: Err(failure) },
+            Ok(prepared) => {
+                let demands = prepared.demands.clone();
+                let denied = denials(&grant, &demands);
+                let prepared = if denied.is_empty() {
+                    Ok(prepared)
+                } else {
+                    Err(Failure { problems: denied })
+                };
+                Admitted { demands, prepared }
+            }
+        });
+        judged.await.unwrap_or_else(|error| Admitted {
+            demands: Vec::new(),
+            prepared: Err(broken(&name, &error)),
+        })
+    }
+
+    /// Runs a prepared call until it ends, passes its deadline or is withdrawn.
+    async fn run(&self, prepared: Prepared, token: &CancellationToken) -> Result<Outcome, Failure> {
+        let Prepared { demands: _, budget, run } = prepared;
+        let (watch, running) = Watch::start(budget, token, self.clock);
+        let mut work = spawn_blocking(move || run(&running));
+        tokio::select! {
+            biased;
+            ended = &mut work => ended.unwrap_or_else(|error| broken_off(&watch, &error)),
+            stop = watch.stopped() => Err(match stop {
+                Stop::Withdrawn => withdrawn(),
+                Stop::Deadline => Failure::new(
+                    Code::Timeout,
+                    format!("the call passed its {} s and was stopped; ask for less at once.", budget.as_secs()),
+                ),
+            }),
+        }
+    }
+
+    async fn clamped(&self, tool: &str, mut outcome: Outcome) -> Outcome {
+        // Bytes bound characters, so the common short text is let through uncounted.
+        if outcome.text.len() <= self.limits.output_chars {
+            return outcome;
+        }
+        let (text, max_chars) = (std::mem::take(&mut outcome.text), self.limits.output_chars);
+        let (tool, spill) = (tool.to_owned(), Arc::clone(&self.spill));
+        let cut = spawn_blocking(move || clamp_text(text, max_chars, &tool, &spill));
+        outcome.text = cut.await.unwrap_or_default();
+        outcome
+    }
+
+    async fn write_audit(&self, record: Value) {
+        let (audit, now) = (Arc::clone(&self.audit), self.clock.now());
+        // A record that cannot be kept must not stop the work; the store reports it once.
+        let _ = spawn_blocking(move || audit.append(now, record)).await;
+    }
+}
+
+fn denials(grant: &Grant, demands: &[Demand]) -> Vec<Problem> {
+    let denied = demands.iter().filter_map(|demand| grant.check(demand).err());
+    denied.map(|denial| Problem::new(Code::CapabilityDenied, format!("{denial}."))).collect()
+}
+
+/// Returns what follows a refusal of a tool that writes.
+fn closing(reach: Reach) -> &'static str {
+    match reach {
+        Reach::Reads => "",
+        Reach::Writes => "nothing was written",
+    }
+}
+
+fn withdrawn() -> Failure {
+    Failure::new(Code::Cancelled, "the caller withdrew the call.")
+}
+
+/// Returns what is known of a call that failed inside killick.
+fn broken_off(watch: &Watch, error: &JoinError) -> Result<Outcome, Failure> {
+    let failure = broken("the tool", error);
+    if watch.has_begun_to_write() {
+        return Ok(Outcome::refused(failure, "files may have been written: read them again"));
+    }
+    Err(failure)
+}
+
+fn broken(name: &str, error: &JoinError) -> Failure {
+    let how = if error.is_panic() { "failed inside killick" } else { "was lost" };
+    Failure::new(Code::Internal, format!("{name} {how}; the session goes on. Please report it."))
+}
