@@ -1,0 +1,219 @@
+//! The table of keys, from which the reader, the reference, the example and the schema derive.
+//!
+//! A key arrives with the part that reads it: a row here, a variant of [`Setting`], a field of
+//! `Settings`. Anything that is no row is an unknown key.
+//!
+//! Invariant: rows that share a group stand together, and no key is also a group.
+
+use jsonc_parser::ast::Value;
+
+use crate::settings::site::Spanned;
+use crate::settings::typed::{Extra, Reader, Tools};
+
+/// The bounds of a whole number, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// The least value.
+    pub min: u32,
+    /// The greatest value.
+    pub max: u32,
+}
+
+/// What a key's value looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An array of strings.
+    Strings,
+    /// The word `all`, or an array of strings.
+    AllOrStrings,
+    /// An array of objects with `path` and `access`.
+    Extras,
+    /// A whole number.
+    Whole(Whole),
+    /// A path, or null.
+    PathOrNull,
+}
+
+/// Which layers may set a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Setter {
+    /// Any layer.
+    Anyone,
+    /// Any layer, but in a project's layers it is inert until the project is trusted.
+    Trusted,
+    /// The user's own settings and the flags.
+    UserOnly,
+}
+
+/// What a later layer does to an earlier one's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// It replaces the value.
+    Replace,
+    /// It narrows the value: what holds is what every layer holds.
+    Narrow,
+}
+
+/// A value that was read, by the key that it is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// `capabilities`.
+    Capabilities(Vec<Spanned<String>>),
+    /// `tools`.
+    Tools(Tools),
+    /// `workspace.extra`.
+    WorkspaceExtra(Vec<Extra>),
+    /// `limits.output_chars`.
+    OutputChars(u32),
+    /// `session.dir`.
+    SessionDir(Option<String>),
+    /// `session.keep_days`.
+    KeepDays(u32),
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// The names from the root down, joined by dots.
+    pub path: &'static str,
+    /// What its value looks like.
+    pub kind: Kind,
+    /// The built-in value as JSON; nothing when the key has none.
+    pub default: Option<&'static str>,
+    /// Which layers may set it.
+    pub setter: Setter,
+    /// What a later layer does.
+    pub merge: Merge,
+    /// What the key is for, in full sentences.
+    pub doc: &'static str,
+    /// A value worth showing, as JSON.
+    pub example: &'static str,
+    /// Reads the value; the text is how a problem names the key.
+    pub read: fn(&mut Reader<'_>, &str, &Value<'_>) -> Option<Setting>,
+}
+
+const OUTPUT_CHARS: Whole = Whole { min: 1000, max: 1_000_000 };
+const KEEP_DAYS: Whole = Whole { min: 1, max: 3650 };
+
+/// Every key, in the order of the documentation.
+pub const KEYS: &[Key] = &[
+    Key {
+        path: "capabilities",
+        kind: Kind::Strings,
+        default: None,
+        setter: Setter::Anyone,
+        merge: Merge::Narrow,
+        doc: "What a session may do. Absent means everything, an empty array nothing that is gated, \
+              and a list exactly what it names; no name implies another. A file capability may carry \
+              a path scope in parentheses.",
+        example: r#"["file/read", "file/edit(src/**)", "process/exec"]"#,
+        read: |reader, key, value| reader.strings(key, value).map(Setting::Capabilities),
+    },
+    Key {
+        path: "tools",
+        kind: Kind::AllOrStrings,
+        default: Some(r#""all""#),
+        setter: Setter::Anyone,
+        merge: Merge::Replace,
+        doc: "Which tools a session is offered: all of them, or those named. It offers or hides; \
+              what a tool may do is decided by the capabilities alone.",
+        example: r#""all""#,
+        read: |reader, key, value| reader.tools(key, value).map(Setting::Tools),
+    },
+    Key {
+        path: "workspace.extra",
+        kind: Kind::Extras,
+        default: Some("[]"),
+        setter: Setter::Trusted,
+        merge: Merge::Replace,
+        doc: "Folders beside the workspace that file tools may enter, to read or also to write. \
+              A path is absolute or relative to the workspace.",
+        example: r#"[{"path": "../docs", "access": "read"}]"#,
+        read: |reader, key, value| reader.extras(key, value).map(Setting::WorkspaceExtra),
+    },
+    Key {
+        path: "limits.output_chars",
+        kind: Kind::Whole(OUTPUT_CHARS),
+        default: Some("20000"),
+        setter: Setter::Anyone,
+        merge: Merge::Replace,
+        doc: "How many characters one tool result may hold before it is cut.",
+        example: "20000",
+        read: |reader, key, value| {
+            reader.whole(key, value, OUTPUT_CHARS).map(Setting::OutputChars)
+        },
+    },
+    Key {
+        path: "session.dir",
+        kind: Kind::PathOrNull,
+        default: Some("null"),
+        setter: Setter::UserOnly,
+        merge: Merge::Replace,
+        doc: "The folder that keeps sessions; null means the system's folder for state.",
+        example: "null",
+        read: |reader, key, value| reader.path_or_null(key, value).map(Setting::SessionDir),
+    },
+    Key {
+        path: "session.keep_days",
+        kind: Kind::Whole(KEEP_DAYS),
+        default: Some("30"),
+        setter: Setter::Anyone,
+        merge: Merge::Replace,
+        doc: "How many days a session is kept after its last use.",
+        example: "30",
+        read: |reader, key, value| reader.whole(key, value, KEEP_DAYS).map(Setting::KeepDays),
+    },
+];
+
+impl Key {
+    /// Returns the row of a dotted path.
+    pub fn find(path: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.path == path)
+    }
+
+    /// Returns the last of the key's names.
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
+    }
+}
+
+/// Returns every group: each proper prefix of a key's path, once.
+pub(super) fn groups() -> Vec<&'static str> {
+    let mut groups: Vec<&'static str> = Vec::new();
+    for key in KEYS {
+        for (at, _) in key.path.match_indices('.') {
+            if let Some(group) = key.path.get(..at).filter(|group| !groups.contains(group)) {
+                groups.push(group);
+            }
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_unique_and_none_is_a_group() {
+        let mut paths: Vec<_> = KEYS.iter().map(|key| key.path).chain(groups()).collect();
+        paths.sort_unstable();
+        let n_paths = paths.len();
+        paths.dedup();
+        assert_eq!(paths.len(), n_paths);
+        assert!(KEYS.iter().all(|key| key.doc.ends_with('.')));
+    }
+
+    #[test]
+    fn keys_of_a_group_stand_together() {
+        let mut seen: Vec<&str> = KEYS
+            .iter()
+            .map(|key| key.path.split_once('.').map_or(key.path, |(group, _)| group))
+            .collect();
+        seen.dedup();
+        let n_runs = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), n_runs);
+    }
+}

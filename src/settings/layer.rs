@@ -1,0 +1,247 @@
+//! The layers, and what holds when all of them are laid over one another.
+//!
+//! A later layer's value replaces an earlier one's, key by key. `capabilities` alone is not replaced:
+//! every layer's list is kept, and what holds is what all of them hold. Reading files, judging trust and
+//! meeting the lists are the caller's work.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::settings::keys::{Setter, Setting};
+use crate::settings::raw::{Assignment, Raw};
+use crate::settings::site::{Site, Spanned};
+use crate::settings::typed::{Extra, Tools};
+
+/// Who wrote a value, in the order in which later ones prevail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// The user's own settings.
+    User,
+    /// The project's settings, shared with others.
+    Project,
+    /// The project's settings on this machine.
+    Local,
+    /// The command line.
+    Flags,
+}
+
+impl Layer {
+    /// Returns whether the layer lies within the project, which somebody else may have written.
+    pub const fn is_project(self) -> bool {
+        match self {
+            Self::Project | Self::Local => true,
+            Self::User | Self::Flags => false,
+        }
+    }
+
+    /// Returns the layer's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+            Self::Flags => "flags",
+        }
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody wrote it.
+    BuiltIn,
+    /// A layer wrote it.
+    Written {
+        /// The layer.
+        layer: Layer,
+        /// Where its key stands.
+        site: Site,
+    },
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("built-in"),
+            Self::Written { layer: Layer::Flags, site } => f.write_str(&site.label),
+            Self::Written { layer: Layer::User | Layer::Project | Layer::Local, site } => {
+                write!(f, "{} line {}", site.label, site.line)
+            }
+        }
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// One layer's list of capabilities, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Narrowing {
+    /// Where the list is written.
+    pub origin: Origin,
+    /// The entries, not yet looked up.
+    pub entries: Vec<Spanned<String>>,
+}
+
+/// Whether a project's file may set what needs trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// It may.
+    Trusted,
+    /// It may not; such keys are inert.
+    Untrusted,
+}
+
+/// The trust in each of the project's layers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrustedLayers {
+    /// In the shared settings.
+    pub project: Trust,
+    /// In those of this machine.
+    pub local: Trust,
+}
+
+impl TrustedLayers {
+    fn of(self, layer: Layer) -> Trust {
+        match layer {
+            Layer::Project => self.project,
+            Layer::Local => self.local,
+            Layer::User | Layer::Flags => Trust::Trusted,
+        }
+    }
+}
+
+/// A key that is written and not in force, for want of trust.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inert {
+    /// The key.
+    pub key: &'static str,
+    /// Where it is written.
+    pub origin: Origin,
+}
+
+impl fmt::Display for Inert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} in {} is inert until the project is trusted", self.key, self.origin)
+    }
+}
+
+/// What holds, each value with its origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Every layer's list, the user's first; none means everything.
+    pub capabilities: Vec<Narrowing>,
+    /// Which tools are offered.
+    pub tools: Sourced<Tools>,
+    /// Folders beside the workspace.
+    pub workspace_extra: Sourced<Vec<Extra>>,
+    /// The greatest length of a tool result, in characters.
+    pub output_chars: Sourced<u32>,
+    /// The folder that keeps sessions.
+    pub session_dir: Sourced<Option<String>>,
+    /// How many days a session is kept.
+    pub keep_days: Sourced<u32>,
+    /// What is written and not in force.
+    pub inert: Vec<Inert>,
+}
+
+const fn built_in<T>(value: T) -> Sourced<T> {
+    Sourced { value, origin: Origin::BuiltIn }
+}
+
+impl Settings {
+    /// Returns the settings of a user who wrote none.
+    pub const fn built_in() -> Self {
+        Self {
+            capabilities: Vec::new(),
+            tools: built_in(Tools::All),
+            workspace_extra: built_in(Vec::new()),
+            output_chars: built_in(20_000),
+            session_dir: built_in(None),
+            keep_days: built_in(30),
+            inert: Vec::new(),
+        }
+    }
+
+    fn assign(&mut self, assignment: Assignment) {
+        let origin = assignment.origin;
+        match assignment.setting {
+            Setting::Capabilities(entries) => {
+                self.capabilities.push(Narrowing { origin, entries })
+            }
+            Setting::Tools(value) => self.tools = Sourced { value, origin },
+            Setting::WorkspaceExtra(value) => self.workspace_extra = Sourced { value, origin },
+            Setting::OutputChars(value) => self.output_chars = Sourced { value, origin },
+            Setting::SessionDir(value) => self.session_dir = Sourced { value, origin },
+            Setting::KeepDays(value) => self.keep_days = Sourced { value, origin },
+        }
+    }
+}
+
+/// Lays the files over the built-in values, in the order of their layers.
+///
+/// Files of one layer are laid in the order in which they are given.
+pub fn merge(mut raws: Vec<Raw>, trusted: TrustedLayers) -> Settings {
+    raws.sort_by_key(|raw| raw.layer);
+    let mut settings = Settings::built_in();
+    for raw in raws {
+        for assignment in raw.assignments {
+            if is_inert(&assignment, trusted.of(raw.layer)) {
+                let Assignment { key, origin, setting: _ } = assignment;
+                settings.inert.push(Inert { key: key.path, origin });
+            } else {
+                settings.assign(assignment);
+            }
+        }
+    }
+    settings
+}
+
+fn is_inert(assignment: &Assignment, trust: Trust) -> bool {
+    match (assignment.key.setter, trust) {
+        (Setter::Trusted, Trust::Untrusted) => true,
+        (Setter::Anyone | Setter::UserOnly, _) | (Setter::Trusted, Trust::Trusted) => false,
+    }
+}
+
+impl Origin {
+    /// Returns what the origin's file is called, if somebody wrote the value.
+    pub fn label(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::BuiltIn => None,
+            Self::Written { layer: _, site } => Some(&site.label),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::keys::KEYS;
+    use crate::settings::raw::read;
+
+    #[test]
+    fn the_defaults_of_the_table_are_the_built_in_values() {
+        let built_in = Settings::built_in();
+        for key in KEYS {
+            let Some(default) = key.default else { continue };
+            let names: Vec<_> = key.path.split('.').collect();
+            let text = names.iter().rfold(default.to_owned(), |v, n| format!("{{{n:?}:{v}}}"));
+            let raw = read("s", Layer::User, &text).unwrap();
+            let trusted = TrustedLayers { project: Trust::Trusted, local: Trust::Trusted };
+            let seen = merge(vec![raw], trusted);
+            assert_eq!(seen.tools.value, built_in.tools.value);
+            assert_eq!(seen.workspace_extra.value, built_in.workspace_extra.value);
+            assert_eq!(seen.output_chars.value, built_in.output_chars.value);
+            assert_eq!(seen.session_dir.value, built_in.session_dir.value);
+            assert_eq!(seen.keep_days.value, built_in.keep_days.value);
+            assert!(seen.capabilities.is_empty());
+        }
+    }
+}
