@@ -15,3 +15,4 @@ pub mod hashline;
 pub mod session;
 pub mod workspace;
 pub mod tool;
+pub mod mcp;

@@ -8,12 +8,12 @@ use crate::text::{clamp, count};
 /// Returns `text` cut to `max_chars` characters, the whole kept in the spill.
 ///
 /// The note between head and tail says how much was left out and where it is.
-pub(super) fn clamp_text(text: String, max_chars: usize, tool: &str, spill: &Spill) -> String {
+pub(super) fn clamp_text(text: String, max_chars: usize, spill: &Spill) -> String {
     let Some(cut) = clamp(&text, max_chars) else {
         return text;
     };
-    let kept = match spill.write(tool, &text) {
-        Ok(kept) => format!("the first {} are in {}", kept.n_chars, kept.path),
+    let kept = match spill.write(&text) {
+        Ok(path) => format!("the first {} are in {}", text.chars().count(), path.display()),
         Err(_) => "the rest could not be kept".to_owned(),
     };
     let mut shown = cut.head;

@@ -116,7 +116,7 @@ impl Executor {
             Err(failure) => refuse(failure),
             Ok(prepared) => self.run(prepared, token).await.unwrap_or_else(refuse),
         };
-        (demands, self.clamped(&spec.name, outcome).await)
+        (demands, self.clamped(outcome).await)
     }
 
     fn unknown_tool(&self, name: &str) -> Outcome {
@@ -166,22 +166,28 @@ impl Executor {
         }
     }
 
-    async fn clamped(&self, tool: &str, mut outcome: Outcome) -> Outcome {
+    async fn clamped(&self, mut outcome: Outcome) -> Outcome {
         // Bytes bound characters, so the common short text is let through uncounted.
         if outcome.text.len() <= self.limits.output_chars {
             return outcome;
         }
         let (text, max_chars) = (std::mem::take(&mut outcome.text), self.limits.output_chars);
-        let (tool, spill) = (tool.to_owned(), Arc::clone(&self.spill));
-        let cut = spawn_blocking(move || clamp_text(text, max_chars, &tool, &spill));
+        let spill = Arc::clone(&self.spill);
+        let cut = spawn_blocking(move || clamp_text(text, max_chars, &spill));
         outcome.text = cut.await.unwrap_or_default();
         outcome
     }
 
-    async fn write_audit(&self, record: Value) {
+    /// Adds a record; one that cannot be kept is told once and does not stop the work.
+    async fn write_audit(&self, record: Map<String, Value>) {
         let (audit, now) = (Arc::clone(&self.audit), self.clock.now());
-        // A record that cannot be kept must not stop the work; the store reports it once.
-        let _ = spawn_blocking(move || audit.append(now, record)).await;
+        let now_unix_ms = u64::try_from(now.as_millisecond()).unwrap_or(0);
+        let kept = spawn_blocking(move || audit.append(now_unix_ms, &record)).await;
+        if let Ok(Err(error)) = kept
+            && !self.audit_failed.swap(true, Ordering::Relaxed)
+        {
+            (self.warn)(&format!("the audit log cannot be written: {error}"));
+        }
     }
 }
 

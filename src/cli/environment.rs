@@ -1,0 +1,34 @@
+//! What the environment says: where state and settings lie. Read once, here and nowhere else.
+#![expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy as _;
+
+/// The folders that killick keeps its own files in.
+#[derive(Clone, Debug)]
+pub(super) struct Environment {
+    /// `$XDG_STATE_HOME/killick`.
+    pub(super) state: PathBuf,
+    /// `$XDG_CONFIG_HOME/killick`.
+    pub(super) config: PathBuf,
+}
+
+/// The home folder is not known.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the home folder is not known; set HOME")]
+pub(super) struct NoHome;
+
+impl Environment {
+    /// Reads the environment, by the XDG base directory rules on every platform.
+    pub(super) fn read() -> Result<Self, NoHome> {
+        let base = etcetera::base_strategy::Xdg::new().map_err(|_| NoHome)?;
+        let state = base.state_dir().ok_or(NoHome)?;
+        Ok(Self { state: state.join("killick"), config: base.config_dir().join("killick") })
+    }
+}
+
+/// Returns the current folder.
+pub(super) fn current_dir() -> std::io::Result<PathBuf> {
+    std::env::current_dir()
+}

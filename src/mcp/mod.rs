@@ -1,0 +1,5 @@
+//! The Model Context Protocol: killick's tools, served to any client.
+
+mod server;
+
+pub use server::{ServeError, serve_stdio};

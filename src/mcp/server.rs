@@ -1,0 +1,105 @@
+//! The MCP server: every tool of the executor over JSON-RPC on standard input and output.
+//!
+//! A tool's refusal is a result with `isError`, never a protocol error, so that a model reads it. Programs
+//! find `{error, details}` under `_meta.killick`. One process is one session. Nothing here judges a call.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    InitializeResult, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams,
+    ServerCapabilities, Tool, ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
+use rmcp::transport::io::stdio_pipes;
+use serde_json::{Value, json};
+
+use crate::dispatch::{Call, Executor};
+use crate::tool::{Outcome, Reach, Spec};
+
+/// What a client is told about the server as a whole.
+const INSTRUCTIONS: &str = "Files are addressed by anchors: read and search show every line as \
+LINE:HH|content. Paths are relative to the workspace. A refusal opens with its code and says what to \
+do next.";
+
+/// Why the server ended without its client closing it.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The client did not open the conversation as the protocol says.
+    #[error("the client did not complete the MCP handshake")]
+    Handshake(#[source] Box<rmcp::service::ServerInitializeError>),
+    /// The task that serves was lost.
+    #[error("the MCP conversation broke off")]
+    Broken(#[source] tokio::task::JoinError),
+}
+
+/// Serves `executor` on standard input and output until the client closes its side.
+pub async fn serve_stdio(executor: Arc<Executor>) -> Result<(), ServeError> {
+    let server = Server { executor };
+    let service = match server.serve(stdio_pipes()).await {
+        Ok(service) => service,
+        // A client that leaves before it has said anything wanted nothing.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+        Err(error) => return Err(ServeError::Handshake(Box::new(error))),
+    };
+    service.waiting().await.map(drop).map_err(ServeError::Broken)
+}
+
+#[derive(Clone, Debug)]
+struct Server {
+    executor: Arc<Executor>,
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> InitializeResult {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let mut info = InitializeResult::new(capabilities).with_instructions(INSTRUCTIONS);
+        info.server_info = Implementation::new("killick", env!("CARGO_PKG_VERSION"));
+        info
+    }
+
+    fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Result<ListToolsResult, rmcp::ErrorData>> + Send + '_ {
+        let tools = self.executor.registry().specs().map(described).collect();
+        std::future::ready(Ok(ListToolsResult::with_all_items(tools)))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, rmcp::ErrorData> {
+        let arguments = request.arguments.map_or(Value::Null, Value::Object);
+        let call = Call { tool: request.name.into_owned(), arguments };
+        let outcome = self.executor.call(call, &context.ct).await;
+        Ok(CallToolResponse::from(answered(outcome)))
+    }
+}
+
+fn described(spec: &Spec) -> Tool {
+    let schema = spec.schema.as_object().cloned().unwrap_or_default();
+    let annotations = match spec.reach {
+        Reach::Reads => ToolAnnotations::new().read_only(true),
+        Reach::Writes => ToolAnnotations::new().read_only(false),
+    };
+    Tool::new(spec.name.clone(), spec.description.clone(), Arc::new(schema))
+        .with_annotations(annotations.open_world(false))
+}
+
+fn answered(outcome: Outcome) -> CallToolResult {
+    let error = outcome.error.map(
+        |problem| json!({"code": problem.code.as_str(), "message": problem.message}),
+    );
+    let mut meta = JsonObject::new();
+    meta.insert("killick".to_owned(), json!({"error": error, "details": outcome.details}));
+    let content = vec![ContentBlock::text(outcome.text)];
+    let mut result =
+        if outcome.ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    result.meta = Some(MetaObject::from(meta));
+    result
+}

@@ -1,0 +1,97 @@
+//! What tools are made from: handles to the workspace, the session and killick's store, and the grant.
+
+use std::sync::Arc;
+
+use super::refuse;
+use crate::authority::{Capability, Demand, Grant, Resource};
+use crate::code::Code;
+use crate::path::Place;
+use crate::session::Session;
+use crate::store::Store;
+use crate::tool::Failure;
+use crate::workspace::{Kind, Meta, Protected, Target, Workspace};
+
+/// The handles that the tools of one session share.
+#[derive(Debug)]
+pub struct Kit {
+    /// The user's files.
+    pub workspace: Workspace,
+    /// Places that the file tools keep away from.
+    pub protected: Protected,
+    /// The session's memory.
+    pub session: Arc<Session>,
+    /// killick's own files.
+    pub store: Arc<Store>,
+    /// What the session holds; tools ask it point by point where a call has no single place.
+    pub grant: Arc<Grant>,
+    /// The most characters of one result.
+    pub output_chars: usize,
+}
+
+/// The most bytes of a file that is read whole.
+pub(super) const FILE_LIMIT_BYTES: u64 = 2 * 1024 * 1024;
+
+impl Kit {
+    /// Returns where a path leads, for a tool that reads.
+    pub(super) fn readable(&self, path: &str) -> Result<Target, Failure> {
+        let target = self.workspace.resolve(path).map_err(refuse::path)?;
+        match self.protected.for_read(&target.place) {
+            None => Ok(target),
+            Some(why) => Err(refuse::forbidden(&target.place, &why)),
+        }
+    }
+
+    /// Returns where a path leads, for a tool that writes.
+    pub(super) fn writable(&self, path: &str) -> Result<Target, Failure> {
+        let target = self.workspace.resolve(path).map_err(refuse::path)?;
+        match self.protected.for_write(&target.place) {
+            None => Ok(target),
+            Some(why) => Err(refuse::forbidden(&target.place, &why)),
+        }
+    }
+
+    /// Returns what reading a place demands; a spill file belongs to whoever may run the tool that made it.
+    pub(super) fn read_demand(&self, place: &Place) -> Demand {
+        match self.store.spill_capability(place) {
+            Some(capability) => Demand { capability, resource: Resource::Some },
+            None => demand(Capability::FileRead, place),
+        }
+    }
+
+    /// Refuses a file with several names where the capability is held in part: one may lie outside.
+    pub(super) fn check_links(
+        &self,
+        capability: &Capability,
+        place: &Place,
+        meta: &Meta,
+    ) -> Result<(), Failure> {
+        if meta.n_links < 2 || !self.grant.is_scoped(capability) {
+            return Ok(());
+        }
+        Err(Failure::new(
+            Code::CapabilityDenied,
+            format!(
+                "{place} has {} names (hard links), and {capability} is held in part only: another name \
+                 may lie outside it. Ask for the whole capability or copy the file.",
+                meta.n_links
+            ),
+        ))
+    }
+
+    /// The same for a target that has been resolved.
+    pub(super) fn check_target_links(
+        &self,
+        capability: &Capability,
+        target: &Target,
+    ) -> Result<(), Failure> {
+        match &target.kind {
+            Kind::File(meta) => self.check_links(capability, &target.place, meta),
+            Kind::Folder | Kind::Other | Kind::Missing { .. } => Ok(()),
+        }
+    }
+}
+
+/// Returns what touching one place demands.
+pub(super) fn demand(capability: Capability, place: &Place) -> Demand {
+    Demand { capability, resource: Resource::Path(place.clone()) }
+}

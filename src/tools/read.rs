@@ -1,0 +1,237 @@
+//! `read`: a file's lines with their anchors, a page at a time. Any read arms the whole file.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::kit::{FILE_LIMIT_BYTES, Kit};
+use super::refuse;
+use crate::authority::Capability;
+use crate::code::Code;
+use crate::hashline::anchor::{Extent, ROW_CHARS, push_row};
+use crate::path::Place;
+use crate::protocol::{Effect, Shown};
+use crate::text::{LineNo, Snapshot, clip_line, count};
+use crate::tool::args::Schema;
+use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Spec, Tool};
+use crate::workspace::{Kind, Target};
+
+/// The most rows of one page.
+const MAX_ROWS: usize = 1000;
+
+/// What a page keeps free for the line that says how to go on.
+const NOTE_CHARS: usize = 120;
+
+struct Read {
+    kit: Arc<Kit>,
+    spec: Spec,
+}
+
+/// Makes the tool.
+pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
+    let schema = Schema::new()
+        .text("path", "File to read, relative to the workspace or absolute inside it.")
+        .optional_integer("start", "First line, 1-based. Default 1.")
+        .optional_integer("end", "Last line, inclusive. start = end shows a long line whole.")
+        .optional_flag("raw", "Lines without their LINE:HH| anchors. Default false.")
+        .build();
+    let spec = Spec {
+        name: "read".to_owned(),
+        description: "Read a text file. Each line comes as LINE:HH|content; LINE:HH is the anchor that \
+            edits use. At most 1000 lines a call; the last line then says how to go on."
+            .to_owned(),
+        schema,
+        toolset: "core",
+        reach: Reach::Reads,
+        paging: Paging::Rows,
+    };
+    Arc::new(Read { kit: Arc::clone(kit), spec })
+}
+
+#[derive(Debug, Deserialize)]
+struct Args {
+    path: String,
+    start: Option<i64>,
+    end: Option<i64>,
+    #[serde(default)]
+    raw: bool,
+}
+
+/// Which lines a call asks for.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    start: Option<i64>,
+    end: Option<i64>,
+    style: Style,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    Anchored,
+    Raw,
+}
+
+impl Tool for Read {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn prepare(&self, arguments: Map<String, Value>) -> Result<Prepared, Failure> {
+        let args: Args = super::parsed(arguments)?;
+        let target = self.kit.readable(&args.path)?;
+        let style = if args.raw { Style::Raw } else { Style::Anchored };
+        let wanted = Wanted { start: args.start, end: args.end, style };
+        wanted.check()?;
+        let kit = Arc::clone(&self.kit);
+        let demands = vec![kit.read_demand(&target.place)];
+        Ok(Prepared::new(demands, move |_| read(&kit, &target, wanted)))
+    }
+}
+
+impl Wanted {
+    fn first(self) -> i64 {
+        self.start.unwrap_or(1).max(1)
+    }
+
+    fn check(self) -> Result<(), Failure> {
+        match self.end {
+            Some(end) if end < self.first() => Err(Failure::new(
+                Code::BadArg,
+                format!("`end` {end} lies before `start` {}; send start <= end.", self.first()),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns whether one line is asked for by name, which is then shown whole.
+    fn is_one_line(self) -> bool {
+        self.start.is_some() && self.start == self.end
+    }
+}
+
+fn read(kit: &Kit, target: &Target, wanted: Wanted) -> Result<Outcome, Failure> {
+    kit.check_target_links(&Capability::FileRead, target)?;
+    match target.kind {
+        Kind::Folder => return Err(refuse::is_directory(&target.place)),
+        Kind::Other => return Err(refuse::not_regular(&target.place)),
+        Kind::Missing { .. } => {
+            return Err(refuse::not_found(&target.place, &kit.workspace.nearest_names(target)));
+        }
+        Kind::File(_) => {}
+    }
+    let loaded = kit.workspace.load(&target.place, FILE_LIMIT_BYTES);
+    let loaded = loaded.map_err(|error| refuse::load(error, &[]))?;
+    kit.check_links(&Capability::FileRead, &target.place, &loaded.meta)?;
+    let snapshot = loaded.snapshot;
+    let page = Page::of(&snapshot, wanted, kit.output_chars)
+        .ok_or_else(|| past_the_end(&target.spelled, &snapshot, wanted))?;
+    Ok(page.outcome(&target.spelled, &target.place, &snapshot))
+}
+
+fn past_the_end(shown: &Place, snapshot: &Snapshot, wanted: Wanted) -> Failure {
+    let n_lines = snapshot.n_lines();
+    Failure::new(
+        Code::OutOfRange,
+        format!(
+            "`start` {} is past the end: {shown} has {}; the last usable start is {}.",
+            wanted.first(),
+            count(n_lines, "line"),
+            n_lines.max(1)
+        ),
+    )
+}
+
+/// Rows of one page; the lines are 1-based and inclusive.
+struct Page {
+    rows: String,
+    shown: Shown,
+    first: usize,
+    last: usize,
+    /// The last line that was asked for and exists.
+    wanted_last: usize,
+}
+
+impl Page {
+    /// Renders the wanted rows as far as a page holds them; nothing if they start past the end.
+    fn of(snapshot: &Snapshot, wanted: Wanted, output_chars: usize) -> Option<Self> {
+        let n_lines = snapshot.n_lines();
+        let first = usize::try_from(wanted.first()).unwrap_or(usize::MAX);
+        if first > n_lines.max(1) {
+            return None;
+        }
+        let wanted_last = wanted
+            .end
+            .map_or(n_lines, |end| usize::try_from(end).unwrap_or(usize::MAX).min(n_lines));
+        let budget = output_chars.saturating_sub(NOTE_CHARS);
+        let row_chars = if wanted.is_one_line() { budget.max(ROW_CHARS) } else { ROW_CHARS };
+        let mut page = Self {
+            rows: String::new(),
+            shown: Shown::default(),
+            first,
+            last: first - 1,
+            wanted_last,
+        };
+        let mut n_chars = 0;
+        for index in (first - 1..wanted_last).take(MAX_ROWS) {
+            let before = page.rows.len();
+            page.push(snapshot, LineNo::from_index(index), row_chars, wanted.style);
+            n_chars += page.rows.get(before..).unwrap_or_default().chars().count();
+            if n_chars > budget && page.last >= first {
+                page.rows.truncate(before);
+                page.shown.clipped.retain(|line| line.index() < index);
+                break;
+            }
+            page.last = index + 1;
+        }
+        Some(page)
+    }
+
+    fn push(&mut self, snapshot: &Snapshot, line: LineNo, row_chars: usize, style: Style) {
+        if !self.rows.is_empty() {
+            self.rows.push('\n');
+        }
+        let content = snapshot.line(line).unwrap_or_default();
+        let extent = match style {
+            Style::Anchored => push_row(&mut self.rows, snapshot, line, row_chars),
+            Style::Raw => {
+                let row = clip_line(content, row_chars);
+                self.rows.push_str(&row.shown);
+                if row.hidden == 0 { Extent::Whole } else { Extent::Clipped }
+            }
+        };
+        match extent {
+            Extent::Clipped => self.shown.clipped.push(line),
+            Extent::Whole if content.len() > ROW_CHARS => self.shown.whole.push(line),
+            Extent::Whole => {}
+        }
+    }
+
+    fn outcome(self, spelled: &Place, place: &Place, snapshot: &Snapshot) -> Outcome {
+        let n_lines = snapshot.n_lines();
+        let truncated = self.last < self.wanted_last;
+        let mut text = self.rows;
+        if n_lines == 0 {
+            text.push_str("(empty file)");
+        } else if truncated {
+            let (first, last) = (self.first, self.last);
+            let next = last + 1;
+            text.push_str(&format!(
+                "\n(lines {first}..{last} of {n_lines} are shown; go on with start: {next})"
+            ));
+        }
+        let seen = Effect::Seen {
+            place: place.clone(),
+            digest: snapshot.digest(),
+            lines: Arc::clone(snapshot.line_digests()),
+            shown: self.shown,
+        };
+        Outcome::success(text)
+            .detail("path", spelled.to_string())
+            .detail("lines", n_lines)
+            .detail("start", if n_lines == 0 { 0 } else { self.first })
+            .detail("end", self.last)
+            .detail("truncated", truncated)
+            .effect(seen)
+    }
+}
