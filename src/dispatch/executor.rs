@@ -5,11 +5,12 @@
 //! between grant and run. It never panics and never returns without an outcome; a tool that panics, hangs
 //! or is cancelled is an outcome too.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use serde_json::{Map, Value};
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
@@ -38,18 +39,39 @@ pub struct Limits {
     pub output_chars: usize,
 }
 
+/// What an executor is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// The tools.
+    pub registry: Arc<Registry>,
+    /// What the session holds.
+    pub grant: Arc<Grant>,
+    /// The session's memory.
+    pub session: Arc<Session>,
+    /// Where every call is recorded.
+    pub audit: Arc<Audit>,
+    /// Where the rest of a long result goes.
+    pub spill: Arc<Spill>,
+    /// What the model sees of a result.
+    pub limits: Limits,
+    /// Where time comes from.
+    pub clock: Clock,
+    /// Tells the user what is not wrong enough to stop.
+    pub warn: fn(&str),
+}
+
 /// Runs calls for one session.
 #[derive(Debug)]
 pub struct Executor {
-    registry: Arc<Registry>,
-    grant: Arc<Grant>,
-    session: Arc<Session>,
-    audit: Arc<Audit>,
-    spill: Arc<Spill>,
-    limits: Limits,
-    clock: Clock,
+    parts: Parts,
     n_calls: AtomicU64,
+    audit_failed: AtomicBool,
+    /// Calls that write take their turns in the order in which they came.
+    turn: Semaphore,
 }
+
+/// A place in the order of calls that write; calls that only read need none.
+type Turn<'a> = Option<SemaphorePermit<'a>>;
 
 /// A call that has passed the gate, and what it asked for.
 struct Admitted {
@@ -58,40 +80,42 @@ struct Admitted {
 }
 
 impl Executor {
-    /// Returns an executor that serves `session` with what `grant` covers.
-    pub fn new(
-        registry: Arc<Registry>,
-        grant: Arc<Grant>,
-        session: Arc<Session>,
-        audit: Arc<Audit>,
-        spill: Arc<Spill>,
-        limits: Limits,
-        clock: Clock,
-    ) -> Self {
-        Self { registry, grant, session, audit, spill, limits, clock, n_calls: AtomicU64::new(0) }
+    /// Returns an executor of these parts.
+    pub fn new(parts: Parts) -> Self {
+        Self {
+            parts,
+            n_calls: AtomicU64::new(0),
+            audit_failed: AtomicBool::new(false),
+            turn: Semaphore::new(1),
+        }
     }
 
     /// Returns the tools that there are.
     pub fn registry(&self) -> &Registry {
-        &self.registry
+        &self.parts.registry
     }
 
     /// Returns the session that is served.
     pub fn session(&self) -> &Arc<Session> {
-        &self.session
+        &self.parts.session
     }
 
     /// Runs a call to its one outcome.
     pub async fn call(&self, call: Call, token: &CancellationToken) -> Outcome {
         let started = Instant::now();
         let number = self.n_calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let session = self.session.id().as_str().to_owned();
-        self.write_audit(record::before(&session, number, &call.tool, &call.arguments)).await;
+        self.write_audit(record::before(&self.numbered(number), &call.tool, &call.arguments)).await;
         let (demands, outcome) = self.judge_and_run(call, token).await;
-        self.session.fold(&outcome.effects);
+        self.parts.session.fold(&outcome.effects);
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.write_audit(record::after(&session, number, &demands, &outcome, duration_ms)).await;
+        self.write_audit(record::after(&self.numbered(number), &demands, &outcome, duration_ms))
+            .await;
         outcome
+    }
+
+    fn numbered(&self, number: u64) -> record::Numbered<'_> {
+        let session = self.parts.session.id().as_str();
+        record::Numbered { session, number, now: self.parts.clock.now() }
     }
 
     async fn judge_and_run(
@@ -99,7 +123,7 @@ impl Executor {
         call: Call,
         token: &CancellationToken,
     ) -> (Vec<Demand>, Outcome) {
-        let Some(tool) = self.registry.get(&call.tool).map(Arc::clone) else {
+        let Some(tool) = self.parts.registry.get(&call.tool).map(Arc::clone) else {
             return (Vec::new(), self.unknown_tool(&call.tool));
         };
         let spec = tool.spec().clone();
@@ -111,6 +135,9 @@ impl Executor {
             Ok(arguments) => arguments,
             Err(failure) => return (Vec::new(), refuse(failure)),
         };
+        let Some(_turn) = self.turn(spec.reach, token).await else {
+            return (Vec::new(), refuse(withdrawn()));
+        };
         let Admitted { demands, prepared } = self.prepare(tool, arguments).await;
         let outcome = match prepared {
             Err(failure) => refuse(failure),
@@ -119,15 +146,27 @@ impl Executor {
         (demands, self.clamped(outcome).await)
     }
 
+    /// Waits until no earlier call is writing; one that only reads need not wait. Nothing if withdrawn.
+    async fn turn(&self, reach: Reach, token: &CancellationToken) -> Option<Turn<'_>> {
+        match reach {
+            Reach::Reads => Some(None),
+            Reach::Writes => tokio::select! {
+                biased;
+                () = token.cancelled() => None,
+                turn = self.turn.acquire() => Some(turn.ok()),
+            },
+        }
+    }
+
     fn unknown_tool(&self, name: &str) -> Outcome {
-        let names = self.registry.names().join(", ");
+        let names = self.parts.registry.names().join(", ");
         let message = format!("there is no tool `{name}`; the tools are {names}.");
         Outcome::refused(Failure::new(Code::UnknownTool, message), "")
     }
 
     /// Lets the tool understand the call, and holds what it asks for against the grant.
     async fn prepare(&self, tool: Arc<dyn Tool>, arguments: Map<String, Value>) -> Admitted {
-        let grant = Arc::clone(&self.grant);
+        let grant = Arc::clone(&self.parts.grant);
         let name = tool.spec().name.clone();
         let judged = spawn_blocking(move || match tool.prepare(arguments) {
             Err(failure) => Admitted { demands: Vec::new(), prepared: Err(failure) },
@@ -151,7 +190,7 @@ impl Executor {
     /// Runs a prepared call until it ends, passes its deadline or is withdrawn.
     async fn run(&self, prepared: Prepared, token: &CancellationToken) -> Result<Outcome, Failure> {
         let Prepared { demands: _, budget, run } = prepared;
-        let (watch, running) = Watch::start(budget, token, self.clock);
+        let (watch, running) = Watch::start(budget, token, self.parts.clock);
         let mut work = spawn_blocking(move || run(&running));
         tokio::select! {
             biased;
@@ -168,11 +207,11 @@ impl Executor {
 
     async fn clamped(&self, mut outcome: Outcome) -> Outcome {
         // Bytes bound characters, so the common short text is let through uncounted.
-        if outcome.text.len() <= self.limits.output_chars {
+        if outcome.text.len() <= self.parts.limits.output_chars {
             return outcome;
         }
-        let (text, max_chars) = (std::mem::take(&mut outcome.text), self.limits.output_chars);
-        let spill = Arc::clone(&self.spill);
+        let (text, max_chars) = (std::mem::take(&mut outcome.text), self.parts.limits.output_chars);
+        let spill = Arc::clone(&self.parts.spill);
         let cut = spawn_blocking(move || clamp_text(text, max_chars, &spill));
         outcome.text = cut.await.unwrap_or_default();
         outcome
@@ -180,13 +219,13 @@ impl Executor {
 
     /// Adds a record; one that cannot be kept is told once and does not stop the work.
     async fn write_audit(&self, record: Map<String, Value>) {
-        let (audit, now) = (Arc::clone(&self.audit), self.clock.now());
+        let (audit, now) = (Arc::clone(&self.parts.audit), self.parts.clock.now());
         let now_unix_ms = u64::try_from(now.as_millisecond()).unwrap_or(0);
         let kept = spawn_blocking(move || audit.append(now_unix_ms, &record)).await;
         if let Ok(Err(error)) = kept
             && !self.audit_failed.swap(true, Ordering::Relaxed)
         {
-            (self.warn)(&format!("the audit log cannot be written: {error}"));
+            (self.parts.warn)(&format!("the audit log cannot be written: {error}"));
         }
     }
 }

@@ -7,5 +7,5 @@ mod executor;
 mod clamp;
 mod record;
 
-pub use executor::{Call, Executor, Limits};
+pub use executor::{Call, Executor, Limits, Parts};
 pub use registry::{DuplicateTool, Registry, UnknownSelection};

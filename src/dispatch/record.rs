@@ -16,35 +16,54 @@ const KEPT_CHARS: usize = 200;
 const SECRET: &[&str] = &["secret", "token", "password", "key", "credential", "auth"];
 
 /// Returns the record of a call that is about to be judged.
-pub(super) fn before(session: &str, number: u64, tool: &str, arguments: &Value) -> Value {
-    json!({
-        "event": "call",
-        "session": session,
-        "call": number,
-        "tool": tool,
-        "arguments": masked("", arguments),
-    })
+pub(super) fn before(call: &Numbered<'_>, tool: &str, arguments: &Value) -> Map<String, Value> {
+    let mut record = call.opened("call");
+    record.insert("tool".to_owned(), tool.into());
+    record.insert("arguments".to_owned(), masked("", arguments));
+    record
+}
+
+/// Which call of which session a record is of, and when it was written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbered<'a> {
+    /// The session's name.
+    pub(super) session: &'a str,
+    /// The call's number in this process, from 1.
+    pub(super) number: u64,
+    /// When the record is written.
+    pub(super) now: jiff::Timestamp,
+}
+
+impl Numbered<'_> {
+    fn opened(&self, event: &str) -> Map<String, Value> {
+        let entries = [
+            ("time", Value::from(self.now.to_string())),
+            ("event", event.into()),
+            ("session", self.session.into()),
+            ("call", self.number.into()),
+        ];
+        entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+    }
 }
 
 /// Returns the record of what a call came to.
 pub(super) fn after(
-    session: &str,
-    number: u64,
+    call: &Numbered<'_>,
     demands: &[Demand],
     outcome: &Outcome,
     duration_ms: u64,
-) -> Value {
-    json!({
-        "event": "outcome",
-        "session": session,
-        "call": number,
-        "demands": demands.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "ok": outcome.ok,
-        "error": outcome.error.as_ref().map(|error| error.code.as_str()),
-        "rule": outcome.error.as_ref().map(|error| error.message.clone()),
-        "files": files(&outcome.effects),
-        "duration_ms": duration_ms,
-    })
+) -> Map<String, Value> {
+    let mut record = call.opened("outcome");
+    let mut put = |key: &str, value: Value| drop(record.insert(key.to_owned(), value));
+    put("demands", demands.iter().map(ToString::to_string).collect());
+    put("ok", outcome.ok.into());
+    if let Some(problem) = &outcome.error {
+        put("error", problem.code.as_str().into());
+        put("rule", problem.message.as_str().into());
+    }
+    put("files", Value::Array(files(&outcome.effects)));
+    put("duration_ms", duration_ms.into());
+    record
 }
 
 fn files(effects: &[Effect]) -> Vec<Value> {
@@ -104,7 +123,8 @@ mod tests {
             "path": "a", "api_key": "sk-123", "headers": {"Authorization": ["Bearer x"]},
             "content": "y".repeat(300),
         });
-        let record = before("s", 1, "write", &arguments);
+        let call = Numbered { session: "s", number: 1, now: jiff::Timestamp::UNIX_EPOCH };
+        let record = Value::Object(before(&call, "write", &arguments));
         let text = record.to_string();
         assert!(!text.contains("sk-123") && !text.contains("Bearer"), "{text}");
         assert_eq!(record["arguments"]["content"]["chars"], 300);
