@@ -10,4 +10,5 @@ pub mod path;
 pub mod code;
 pub mod protocol;
 pub mod hashline;
+pub mod syntax;
 pub mod workspace;
