@@ -4,5 +4,15 @@
 
 pub mod beneath;
 pub mod root;
+mod roots;
+mod meta;
+mod resolve;
+mod load;
+#[cfg(test)]
+mod fixture;
 
+pub use load::{LoadError, Loaded};
+pub use meta::Meta;
+pub use resolve::{Kind, PathError, Target};
 pub use root::{Access, Root};
+pub use roots::Workspace;

@@ -97,6 +97,12 @@ impl Fixture {
         })
     }
 
+    /// Returns the name of the folder that holds the case.
+    pub(crate) fn folder(&self) -> String {
+        let folder = self.path.parent().and_then(Path::file_name);
+        folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
     /// Returns the only section of a name, if there is one.
     pub(crate) fn section(&self, name: &str) -> Option<&Section> {
         self.sections.iter().find(|section| section.name == name)

@@ -7,12 +7,14 @@
     reason = "a test binary without the test attribute: fixtures are files of the source tree"
 )]
 
+mod balance;
 mod fixture;
+mod lexer;
 
 use libtest_mimic::{Arguments, Trial};
 
 /// Every area: its folder under `tests/fixtures` and what runs one case of it.
-const AREAS: &[(&str, Run)] = &[];
+const AREAS: &[(&str, Run)] = &[("lexer", lexer::run), ("balance", balance::run)];
 
 /// Runs one case and leaves its complaints with the fixture.
 type Run = fn(&mut fixture::Fixture) -> Result<(), String>;
