@@ -18,6 +18,11 @@ impl SessionId {
         (fits && name.chars().all(plain)).then(|| Self(Arc::from(name)))
     }
 
+    /// Returns the session that single calls belong to; it remembers nothing.
+    pub fn one_call() -> Self {
+        Self(Arc::from("one-call"))
+    }
+
     /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0

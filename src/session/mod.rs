@@ -4,6 +4,8 @@
 
 mod read_state;
 mod memory;
+mod file;
 
 pub use memory::{Session, SessionId};
+pub use file::{SessionFile, SessionFileError};
 pub use read_state::{ReadState, Version};

@@ -8,7 +8,7 @@ use crate::protocol::{Effect, Shown, TransactionId};
 use crate::text::{Digest, LineDigest, LineNo};
 
 /// How many contents of one file are remembered; older ones are forgotten first.
-const VERSIONS_A_FILE: usize = 8;
+pub(super) const VERSIONS_A_FILE: usize = 8;
 
 /// One content of a file that the session has seen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::path::Place;
 use crate::session::Session;
 use crate::store::Store;
 use crate::tool::Failure;
-use crate::workspace::{Kind, Meta, Protected, Target, Workspace};
+use crate::workspace::{Forbids, Kind, Meta, Target, Workspace};
 
 /// The handles that the tools of one session share.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub struct Kit {
     /// The user's files.
     pub workspace: Workspace,
     /// Places that the file tools keep away from.
-    pub protected: Protected,
+    pub forbids: Forbids,
     /// The session's memory.
     pub session: Arc<Session>,
     /// killick's own files.
@@ -35,27 +35,32 @@ impl Kit {
     /// Returns where a path leads, for a tool that reads.
     pub(super) fn readable(&self, path: &str) -> Result<Target, Failure> {
         let target = self.workspace.resolve(path).map_err(refuse::path)?;
-        match self.protected.for_read(&target.place) {
+        match self.forbids.for_read(&target.place) {
             None => Ok(target),
-            Some(why) => Err(refuse::forbidden(&target.place, &why)),
+            Some(why) => Err(refuse::forbidden(&target.place, why)),
         }
     }
 
     /// Returns where a path leads, for a tool that writes.
     pub(super) fn writable(&self, path: &str) -> Result<Target, Failure> {
         let target = self.workspace.resolve(path).map_err(refuse::path)?;
-        match self.protected.for_write(&target.place) {
+        match self.forbids.for_write(&target.place) {
             None => Ok(target),
-            Some(why) => Err(refuse::forbidden(&target.place, &why)),
+            Some(why) => Err(refuse::forbidden(&target.place, why)),
         }
     }
 
     /// Returns what reading a place demands; a spill file belongs to whoever may run the tool that made it.
     pub(super) fn read_demand(&self, place: &Place) -> Demand {
-        match self.store.spill_capability(place) {
-            Some(capability) => Demand { capability, resource: Resource::Some },
-            None => demand(Capability::FileRead, place),
+        let is_spill = self
+            .forbids
+            .readable
+            .iter()
+            .any(|folder| folder.root == place.root && place.path.is_within(&folder.path));
+        if is_spill {
+            return Demand { capability: Capability::FileRead, resource: Resource::Some };
         }
+        demand(Capability::FileRead, place)
     }
 
     /// Refuses a file with several names where the capability is held in part: one may lie outside.

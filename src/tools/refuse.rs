@@ -40,8 +40,15 @@ pub(super) fn path(error: PathError) -> Failure {
 }
 
 /// Refuses a place that the file tools keep away from.
-pub(super) fn forbidden(place: &Place, why: &Forbidden) -> Failure {
-    Failure::new(Code::ForbiddenPath, format!("{place} {why}; killick's file tools keep away from it."))
+pub(super) fn forbidden(place: &Place, why: Forbidden) -> Failure {
+    let what = match why {
+        Forbidden::Repository => "is a repository's own store; use git itself",
+        Forbidden::Settings => "is killick's settings; ask the user to change them",
+        Forbidden::LocalSettings => "is the user's own settings of this project",
+        Forbidden::State => "is killick's own state",
+        Forbidden::TrustedProgram => "is a program that a trusted setting runs; ask the user to change it",
+    };
+    Failure::new(Code::ForbiddenPath, format!("{place} {what}. File tools keep away from it."))
 }
 
 /// Refuses a file that cannot be read. `near` are names like the one that was not found.

@@ -1,0 +1,10 @@
+//! Composition: from what the user wrote to a session that runs tools.
+
+mod grant;
+mod options;
+mod start;
+mod trust;
+
+pub use options::{Options, Sources};
+pub use start::{App, SessionKind, StartError};
+pub use trust::{Judged, Trustee};

@@ -1,0 +1,269 @@
+//! Starting a session: settings, grant, workspace, memory and tools, in that order.
+//!
+//! Nothing is written before everything has been understood.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::grant::{self, BadCapability};
+use super::options::{Options, SettingsError};
+use super::trust::{Judged, Trustee};
+use crate::authority::Grant;
+use crate::dispatch::{DuplicateTool, Executor, Limits, Parts, Registry, UnknownSelection};
+use crate::path::{Place, RootName};
+use crate::protocol::Effect;
+use crate::session::{ReadState, Session, SessionFile, SessionFileError, SessionId};
+use crate::settings::{self, Extra, Settings, Site, Tools};
+use crate::store::{Audit, Spill, Store, StoreError};
+use crate::tool::Clock;
+use crate::tools::{self, Kit};
+use crate::workspace::{Access, Forbids, Root, RootError, Workspace};
+
+/// How long a conversation the session remembers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionKind {
+    /// As long as the process.
+    Process,
+    /// One call.
+    OneCall,
+    /// From one process to the next, under a name.
+    Named(SessionId),
+}
+
+/// Why a session cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The settings cannot be read.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// Some capabilities mean nothing.
+    #[error("the settings are wrong; nothing was started\n{}", lines(.0))]
+    Capabilities(Vec<BadCapability>),
+    /// `tools` names something unknown.
+    #[error("the settings are wrong; nothing was started\n{site}: {cause}")]
+    Tools {
+        /// Where it is written.
+        site: Site,
+        /// What is wrong.
+        cause: UnknownSelection,
+    },
+    /// Two tools have one name.
+    #[error(transparent)]
+    Duplicate(#[from] DuplicateTool),
+    /// The workspace cannot be opened.
+    #[error("the workspace cannot be opened")]
+    Workspace(#[from] RootError),
+    /// killick's own files cannot be used.
+    #[error("killick's own files cannot be used")]
+    Store(#[from] StoreError),
+    /// The named session cannot be continued.
+    #[error("the session cannot be continued")]
+    Session(#[from] SessionFileError),
+}
+
+fn lines(wrong: &[BadCapability]) -> String {
+    wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+impl StartError {
+    /// Returns whether the command line or the settings are at fault.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Settings(_) | Self::Capabilities(_) | Self::Tools { .. } | Self::Workspace(_) => {
+                true
+            }
+            Self::Duplicate(_) | Self::Store(_) | Self::Session(_) => false,
+        }
+    }
+}
+
+/// A session that runs tools.
+#[derive(Debug)]
+pub struct App {
+    /// Runs calls.
+    pub executor: Executor,
+    file: Option<SessionFile>,
+}
+
+/// What a session here would hold, before any of it is used.
+#[derive(Debug)]
+pub struct Ground {
+    /// The settings in force.
+    pub settings: Settings,
+    /// The project's settings files, and how they were judged.
+    pub judged: Vec<Judged>,
+    /// What the session holds.
+    pub grant: Grant,
+    store: Store,
+    options: Options,
+}
+
+impl Ground {
+    /// Reads the settings and meets the grants; writes nothing.
+    pub fn survey(options: Options) -> Result<Self, StartError> {
+        let store = Store::open(options.state.clone())?;
+        let read = options.read(&store)?;
+        let grant = grant::meet(&read.settings.capabilities).map_err(StartError::Capabilities)?;
+        Ok(Self { settings: read.settings, judged: read.judged, grant, store, options })
+    }
+
+    /// Returns what gives and takes trust in the project's settings.
+    pub fn trustee(options: &Options) -> Result<Trustee, StartError> {
+        let store = Store::open(options.state.clone())?;
+        Ok(Trustee::new(store, options.project_files().to_vec()))
+    }
+
+    /// Opens the workspace and the extra roots; an extra root that is not there is told and left out.
+    pub fn workspace(&self) -> Result<Workspace, StartError> {
+        let main = Root::open(RootName::workspace(), &self.options.workspace, Access::Write)?;
+        let mut others = Vec::new();
+        for extra in &self.settings.workspace_extra.value {
+            match open_extra(main.path(), extra) {
+                Ok(root) => others.push(root),
+                Err(error) => {
+                    let cause = &error.source;
+                    (self.options.warn)(&format!("{}: {error}: {cause}", extra.path.site));
+                }
+            }
+        }
+        Ok(Workspace::open(main, others))
+    }
+
+    /// Returns the places that no file tool may touch.
+    fn forbids(&self, workspace: &Workspace, spill: Option<Place>) -> Forbids {
+        let state = canonical(self.store.path());
+        Forbids {
+            state: workspace.place_of(&state).into_iter().collect(),
+            readable: spill.into_iter().collect(),
+            programs: Vec::new(),
+        }
+    }
+
+    fn tell_inert(&self) {
+        for inert in &self.settings.inert {
+            (self.options.warn)(&format!("{inert}; see `killick trust`"));
+        }
+    }
+}
+
+fn open_extra(workspace: &Path, extra: &Extra) -> Result<Root, RootError> {
+    let folder = workspace.join(&extra.path.value);
+    let name = canonical(&folder);
+    let access = match extra.access {
+        settings::Access::Read => Access::Read,
+        settings::Access::Write => Access::Write,
+    };
+    Root::open(RootName::absolute(&name.to_string_lossy()), &folder, access)
+}
+
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+impl App {
+    /// Returns the tools that a session here would offer; writes nothing.
+    pub fn registry(options: Options) -> Result<Registry, StartError> {
+        let ground = Ground::survey(options)?;
+        ground.tell_inert();
+        let workspace = ground.workspace()?;
+        let session = Arc::new(Session::new(process_id(Clock::system()), ReadState::default()));
+        let forbids = ground.forbids(&workspace, None);
+        registry(&Arc::new(kit(&ground, workspace, forbids, session)), &ground.settings)
+    }
+
+    /// Starts a session.
+    pub fn start(options: Options, kind: SessionKind) -> Result<Self, StartError> {
+        let clock = Clock::system();
+        let ground = Ground::survey(options)?;
+        ground.tell_inert();
+        let workspace = ground.workspace()?;
+        let of_workspace = ground.store.workspace(workspace.roots()[0].path());
+        let (session, file) = match kind {
+            SessionKind::Process => (Session::new(process_id(clock), ReadState::default()), None),
+            SessionKind::OneCall => (Session::new(one_call(), ReadState::default()), None),
+            SessionKind::Named(id) => {
+                let (file, state) = SessionFile::open(&of_workspace, &id)?;
+                (Session::new(id, state), Some(file))
+            }
+        };
+        let spill = Spill::new(&ground.store, session.id().as_str());
+        let (workspace, spill_place) = with_spill(workspace, &spill);
+        let forbids = ground.forbids(&workspace, spill_place);
+        let session = Arc::new(session);
+        let kit = Arc::new(kit(&ground, workspace, forbids, Arc::clone(&session)));
+        let registry = Arc::new(registry(&kit, &ground.settings)?);
+        let executor = Executor::new(Parts {
+            registry,
+            grant: Arc::clone(&kit.grant),
+            session,
+            audit: Arc::new(Audit::new(&of_workspace)),
+            spill: Arc::new(spill),
+            limits: Limits { output_chars: kit.output_chars },
+            clock,
+            warn: ground.options.warn,
+        });
+        Ok(Self { executor, file })
+    }
+
+    /// Keeps what a call did for the next process of a named session.
+    pub fn keep(&mut self, effects: &[Effect]) -> Result<(), StartError> {
+        match &mut self.file {
+            None => Ok(()),
+            Some(file) => Ok(file.append(effects)?),
+        }
+    }
+}
+
+/// Adds the folder of the session's long results as a root that may be read.
+///
+/// Where the state cannot be written there will be no such results.
+fn with_spill(workspace: Workspace, spill: &Spill) -> (Workspace, Option<Place>) {
+    let Ok(folder) = spill.folder() else { return (workspace, None) };
+    let path = canonical(folder.path());
+    let name = RootName::absolute(&path.to_string_lossy());
+    match Root::open(name, &path, Access::Read) {
+        Err(_) => (workspace, None),
+        Ok(root) => {
+            let workspace = workspace.with_root(root);
+            let place = workspace.place_of(&path);
+            (workspace, place)
+        }
+    }
+}
+
+fn kit(ground: &Ground, workspace: Workspace, forbids: Forbids, session: Arc<Session>) -> Kit {
+    Kit {
+        workspace,
+        forbids,
+        session,
+        store: ground.store.clone(),
+        grant: Arc::new(ground.grant.clone()),
+        output_chars: usize::try_from(ground.settings.output_chars.value).unwrap_or(usize::MAX),
+    }
+}
+
+fn registry(kit: &Arc<Kit>, settings: &Settings) -> Result<Registry, StartError> {
+    let all = Registry::new(tools::ALL.iter().map(|make| make(kit)).collect())?;
+    match &settings.tools.value {
+        Tools::All => Ok(all),
+        Tools::Named(names) => {
+            let selection: Vec<String> = names.iter().map(|name| name.value.clone()).collect();
+            all.select(&selection).map_err(|cause| {
+                let at = names.iter().find(|name| name.value == cause.name);
+                let site = at.or(names.first()).map(|name| name.site.clone());
+                StartError::Tools { site: site.unwrap_or_else(Site::nowhere), cause }
+            })
+        }
+    }
+}
+
+/// Names a session that lasts as long as its process.
+fn process_id(clock: Clock) -> SessionId {
+    let (now, process) = (clock.now().as_millisecond(), std::process::id());
+    SessionId::new(&format!("process-{now}-{process}")).unwrap_or_else(one_call)
+}
+
+/// Names the session of single calls, which remember nothing but share their spill.
+fn one_call() -> SessionId {
+    SessionId::one_call()
+}
