@@ -41,12 +41,12 @@ pub enum BadScope {
     #[error("the scope {0:?} has a `..` segment; paths are matched after they are resolved")]
     Climbs(String),
     /// The glob does not compile.
-    #[error("the scope {pattern:?} is no pattern")]
+    #[error("the scope {pattern:?} is no pattern: {kind}")]
     Glob {
         /// The pattern as written.
         pattern: String,
         /// What the compiler of globs says.
-        source: globset::Error,
+        kind: globset::ErrorKind,
     },
 }
 
@@ -60,8 +60,10 @@ impl PathScope {
             return Err(BadScope::Climbs(text.to_owned()));
         }
         let reach = if text.starts_with('/') { Reach::OtherRoots } else { Reach::Workspace };
-        let set = compile(&patterns(text, reach))
-            .map_err(|source| BadScope::Glob { pattern: text.to_owned(), source })?;
+        let set = compile(&patterns(text, reach)).map_err(|error| BadScope::Glob {
+            pattern: text.to_owned(),
+            kind: error.kind().clone(),
+        })?;
         Ok(Self { source: Arc::from(text), reach, set: Arc::new(set) })
     }
 

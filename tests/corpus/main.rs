@@ -8,11 +8,17 @@
 )]
 
 mod fixture;
+mod grant;
+mod settings;
 
 use libtest_mimic::{Arguments, Trial};
 
 /// Every area: its folder under `tests/fixtures` and what runs one case of it.
-const AREAS: &[(&str, Run)] = &[];
+const AREAS: &[(&str, Run)] = &[
+    ("grant", grant::run),
+    ("settings/valid", settings::valid),
+    ("settings/invalid", settings::invalid),
+];
 
 /// Runs one case and leaves its complaints with the fixture.
 type Run = fn(&mut fixture::Fixture) -> Result<(), String>;
