@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::authority::grant::{Demand, Resource};
+use crate::code::Code;
 
 /// A demand that the grant does not cover.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -18,6 +19,13 @@ pub struct Denial {
     pub holds: Vec<String>,
     /// Where the list is written that does not cover it, when that is known.
     pub narrowed_by: Option<String>,
+}
+
+impl Denial {
+    /// Returns the code that the refusal of the call carries.
+    pub const fn code(&self) -> Code {
+        Code::CapabilityDenied
+    }
 }
 
 impl fmt::Display for Denial {

@@ -17,6 +17,9 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::authority::capability::{Capability, ScopeKind, UnknownCapability};
 use crate::path::Place;
 
+/// The greatest length of a pattern in bytes; the compiler of globs recurses once a nested brace.
+const MAX_PATTERN: usize = 1024;
+
 /// A pattern of paths, compiled.
 #[derive(Clone)]
 pub struct PathScope {
@@ -37,6 +40,9 @@ pub enum BadScope {
     /// Nothing stands between the parentheses.
     #[error("the scope is empty; leave the parentheses away to mean all of it")]
     Empty,
+    /// The pattern is over the length that is compiled.
+    #[error("the scope is longer than {MAX_PATTERN} bytes")]
+    TooLong,
     /// A `..` segment, which no resolved path has.
     #[error("the scope {0:?} has a `..` segment; paths are matched after they are resolved")]
     Climbs(String),
@@ -53,8 +59,12 @@ pub enum BadScope {
 impl PathScope {
     /// Compiles a pattern.
     pub fn parse(text: &str) -> Result<Self, BadScope> {
-        if text.trim().is_empty() {
+        let text = text.trim();
+        if text.is_empty() {
             return Err(BadScope::Empty);
+        }
+        if text.len() > MAX_PATTERN {
+            return Err(BadScope::TooLong);
         }
         if text.split('/').any(|segment| segment == "..") {
             return Err(BadScope::Climbs(text.to_owned()));
@@ -207,6 +217,7 @@ impl fmt::Display for Entry {
 mod tests {
     use super::*;
     use crate::path::{RelPath, RootName};
+    use proptest::prelude::*;
 
     fn covers(pattern: &str, path: &str) -> bool {
         let path = RelPath::parse(path).unwrap();
@@ -234,6 +245,24 @@ mod tests {
         assert!(!covers("src/**", "src"));
         assert!(covers(".", "a/b"));
         assert!(covers("*/", "a/b"));
+    }
+
+    #[test]
+    fn nested_braces_overflow_no_stack() {
+        let nested =
+            |n_levels: usize| format!("{}a{}", "{".repeat(n_levels), "}".repeat(n_levels));
+        assert!(PathScope::parse(&nested(50)).is_ok());
+        assert!(matches!(PathScope::parse(&nested(500)), Err(BadScope::Glob { .. })));
+        assert_eq!(PathScope::parse(&nested(100_000)), Err(BadScope::TooLong));
+    }
+
+    proptest! {
+        #[test]
+        fn no_entry_panics(text in "(file/read|:Mcp/|)[(]?[a-z{}!,\\[\\]*?./()\\\\é-]{0,30}[)]?") {
+            if let Ok(entry) = Entry::parse(&text) {
+                prop_assert_eq!(Entry::parse(&entry.to_string()), Ok(entry));
+            }
+        }
     }
 
     #[test]
