@@ -6,5 +6,5 @@ mod start;
 mod trust;
 
 pub use options::{Options, Sources};
-pub use start::{App, SessionKind, StartError};
+pub use start::{App, Ground, SessionKind, StartError};
 pub use trust::{Judged, Trustee};

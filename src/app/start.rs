@@ -40,10 +40,10 @@ pub enum StartError {
     #[error("the settings are wrong; nothing was started\n{}", lines(.0))]
     Capabilities(Vec<BadCapability>),
     /// `tools` names something unknown.
-    #[error("the settings are wrong; nothing was started\n{site}: {cause}")]
+    #[error("the settings are wrong; nothing was started\n{}{cause}", at(.site.as_ref()))]
     Tools {
         /// Where it is written.
-        site: Site,
+        site: Option<Site>,
         /// What is wrong.
         cause: UnknownSelection,
     },
@@ -63,6 +63,10 @@ pub enum StartError {
 
 fn lines(wrong: &[BadCapability]) -> String {
     wrong.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn at(site: Option<&Site>) -> String {
+    site.map_or_else(String::new, |site| format!("{site}: "))
 }
 
 impl StartError {
@@ -127,6 +131,19 @@ impl Ground {
             }
         }
         Ok(Workspace::open(main, others))
+    }
+
+    /// Returns the folder that the session works in.
+    pub fn workspace_path(&self) -> &Path {
+        &self.options.workspace
+    }
+
+    /// Checks that the settings name tools that there are.
+    pub fn check_tools(&self) -> Result<(), StartError> {
+        let workspace = self.workspace()?;
+        let session = Arc::new(Session::new(SessionId::one_call(), ReadState::default()));
+        let forbids = self.forbids(&workspace, None);
+        registry(&Arc::new(kit(self, workspace, forbids, session)), &self.settings).map(drop)
     }
 
     /// Returns the places that no file tool may touch.
@@ -250,8 +267,7 @@ fn registry(kit: &Arc<Kit>, settings: &Settings) -> Result<Registry, StartError>
             let selection: Vec<String> = names.iter().map(|name| name.value.clone()).collect();
             all.select(&selection).map_err(|cause| {
                 let at = names.iter().find(|name| name.value == cause.name);
-                let site = at.or(names.first()).map(|name| name.site.clone());
-                StartError::Tools { site: site.unwrap_or_else(Site::nowhere), cause }
+                StartError::Tools { site: at.map(|name| name.site.clone()), cause }
             })
         }
     }

@@ -1,5 +1,6 @@
 //! Trust in a project's settings: which of its files are as they were when the user trusted them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::options::read_project_file;
@@ -30,7 +31,7 @@ pub(super) fn judge(
         let Some(bytes) = read_project_file(path)? else { continue };
         let known = store::Trust::load(store)?;
         let as_trusted =
-            known.get(&spelled(path)).is_some_and(|record| record.digest == Digest::of(&bytes));
+            known.get(&spelled(path)).is_some_and(|record| record.settings == Digest::of(&bytes));
         let trust = if as_trusted { Trust::Trusted } else { Trust::Untrusted };
         judged.push(Judged { layer: *layer, path: path.clone(), bytes, trust });
     }
@@ -60,8 +61,10 @@ impl Trustee {
         let judged = judge(&self.store, &self.files)?;
         store::Trust::update(&self.store, |known| {
             for file in &judged {
-                let record =
-                    TrustRecord { digest: Digest::of(&file.bytes), programs: Default::default() };
+                let record = TrustRecord {
+                    settings: Digest::of(&file.bytes),
+                    programs: BTreeMap::new(),
+                };
                 known.set(&spelled(&file.path), record);
             }
         })?;

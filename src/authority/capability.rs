@@ -94,9 +94,14 @@ pub struct UnknownCapability {
 
 fn suggestion(nearest: Option<&'static str>) -> String {
     nearest.map_or_else(
-        || "; `killick authority` lists the names".to_owned(),
+        || format!("; the names are {}", names().collect::<Vec<_>>().join(", ")),
         |name| format!("; the nearest known name is {name:?}"),
     )
+}
+
+/// Returns every name as written, the MCP family last.
+fn names() -> impl Iterator<Item = &'static str> {
+    Capability::NAMED.iter().map(|known| known.gate().name).chain([MCP.name])
 }
 
 impl Capability {
@@ -122,8 +127,7 @@ fn is_server(name: &str) -> bool {
 }
 
 fn nearest(name: &str) -> Option<&'static str> {
-    let named = Capability::NAMED.iter().map(|known| known.gate().name).chain([MCP.name]);
-    named
+    names()
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
         .filter(|&(distance, known)| distance <= known.len() / 3)
         .min_by_key(|&(distance, _)| distance)
@@ -155,6 +159,25 @@ mod tests {
             assert_eq!(known.to_string(), name);
             assert!(known.gate().gates.ends_with('.'), "{name}");
         }
+    }
+
+    #[test]
+    fn the_page_has_a_row_for_every_name() {
+        let page = include_str!("../../docs/settings.md");
+        let (_, rest) =
+            page.split_once("| capability | scope | gates |\n|---|---|---|\n").unwrap();
+        let (table, _) = rest.split_once("\n\n").unwrap();
+        let gates = Capability::NAMED.iter().map(Capability::gate).chain([MCP]);
+        let rows: Vec<_> = gates
+            .map(|gate| {
+                let scope = match gate.scope {
+                    ScopeKind::Path => "paths",
+                    ScopeKind::Host | ScopeKind::Command | ScopeKind::None => "none",
+                };
+                format!("| `{}` | {scope} | {} |", gate.name, gate.gates)
+            })
+            .collect();
+        assert_eq!(table, rows.join("\n"));
     }
 
     #[test]

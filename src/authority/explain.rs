@@ -6,21 +6,35 @@
 use std::fmt;
 
 use crate::authority::grant::{Demand, Resource};
+use crate::code::Code;
 
 /// A demand that the grant does not cover.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Denial {
     /// What was asked for.
     pub demand: Demand,
+    /// Whether the session holds some of the capability.
+    pub held_in_part: bool,
     /// What the session holds, as entries are written.
     pub holds: Vec<String>,
     /// Where the list is written that does not cover it, when that is known.
     pub narrowed_by: Option<String>,
 }
 
+impl Denial {
+    /// Returns the code that the refusal of the call carries.
+    pub const fn code(&self) -> Code {
+        Code::CapabilityDenied
+    }
+}
+
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is not granted; this session holds ", self.demand)?;
+        write!(f, "{}", self.demand)?;
+        if self.held_in_part && self.demand.resource == Resource::Whole {
+            f.write_str(" in full")?;
+        }
+        f.write_str(" is not granted; this session holds ")?;
         if self.holds.is_empty() {
             f.write_str("nothing that is gated")?;
         } else {
@@ -36,8 +50,7 @@ impl fmt::Display for Denial {
 impl fmt::Display for Demand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.resource {
-            Resource::Whole => write!(f, "{} in full", self.capability),
-            Resource::Some => self.capability.fmt(f),
+            Resource::Whole | Resource::Some => self.capability.fmt(f),
             Resource::Path(place) => write!(f, "{} on {place}", self.capability),
         }
     }

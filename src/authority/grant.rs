@@ -102,6 +102,7 @@ impl Grant {
             None => Ok(()),
             Some(narrowing) => Err(Denial {
                 demand: demand.clone(),
+                held_in_part: self.is_held(&demand.capability),
                 holds: self.holdings(),
                 narrowed_by: narrowing.origin.as_deref().map(str::to_owned),
             }),
@@ -283,8 +284,8 @@ mod tests {
             let left = a.meet(&b).meet(&c);
             let right = a.meet(&b.meet(&c));
             prop_assert_eq!(left.covers(&p), right.covers(&p));
-            prop_assert_eq!(a.meet(&a), a.clone());
-            prop_assert_eq!(a.meet(&Grant::everything()), a.clone());
+            prop_assert_eq!(&a.meet(&a), &a);
+            prop_assert_eq!(&a.meet(&Grant::everything()), &a);
             prop_assert!(!a.meet(&Grant::none()).covers(&p));
         }
 
@@ -293,6 +294,24 @@ mod tests {
             prop_assert_eq!(a.check(&p).is_ok(), a.covers(&p));
             if let Resource::Path(place) = &p.resource {
                 prop_assert_eq!(a.admits(&p.capability, place), a.covers(&p));
+            }
+        }
+    }
+
+    #[test]
+    fn every_gate_is_opened_by_its_own_name_alone() {
+        let mut all = Capability::NAMED.to_vec();
+        all.push(Capability::mcp("a"));
+        all.push(Capability::mcp("ab"));
+        let entry = |c: &Capability| Entry { capability: c.clone(), scope: Scope::Whole };
+        for one in &all {
+            let only = Grant::from_entries(&[entry(one)]);
+            let others: Vec<_> = all.iter().filter(|c| *c != one).map(entry).collect();
+            let others = Grant::from_entries(&others);
+            for asked in &all {
+                let demand = Demand { capability: asked.clone(), resource: Resource::Whole };
+                assert_eq!(only.covers(&demand), asked == one, "{one}: {asked}");
+                assert_eq!(others.covers(&demand), asked != one, "all but {one}: {asked}");
             }
         }
     }

@@ -17,6 +17,9 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::authority::capability::{Capability, ScopeKind, UnknownCapability};
 use crate::path::Place;
 
+/// The greatest length of a pattern in bytes; the compiler of globs recurses once a nested brace.
+const MAX_PATTERN: usize = 1024;
+
 /// A pattern of paths, compiled.
 #[derive(Clone)]
 pub struct PathScope {
@@ -37,31 +40,40 @@ pub enum BadScope {
     /// Nothing stands between the parentheses.
     #[error("the scope is empty; leave the parentheses away to mean all of it")]
     Empty,
+    /// The pattern is over the length that is compiled.
+    #[error("the scope is longer than {MAX_PATTERN} bytes")]
+    TooLong,
     /// A `..` segment, which no resolved path has.
     #[error("the scope {0:?} has a `..` segment; paths are matched after they are resolved")]
     Climbs(String),
     /// The glob does not compile.
-    #[error("the scope {pattern:?} is no pattern")]
+    #[error("the scope {pattern:?} is no pattern: {kind}")]
     Glob {
         /// The pattern as written.
         pattern: String,
         /// What the compiler of globs says.
-        source: globset::Error,
+        kind: globset::ErrorKind,
     },
 }
 
 impl PathScope {
     /// Compiles a pattern.
     pub fn parse(text: &str) -> Result<Self, BadScope> {
-        if text.trim().is_empty() {
+        let text = text.trim();
+        if text.is_empty() {
             return Err(BadScope::Empty);
+        }
+        if text.len() > MAX_PATTERN {
+            return Err(BadScope::TooLong);
         }
         if text.split('/').any(|segment| segment == "..") {
             return Err(BadScope::Climbs(text.to_owned()));
         }
         let reach = if text.starts_with('/') { Reach::OtherRoots } else { Reach::Workspace };
-        let set = compile(&patterns(text, reach))
-            .map_err(|source| BadScope::Glob { pattern: text.to_owned(), source })?;
+        let set = compile(&patterns(text, reach)).map_err(|error| BadScope::Glob {
+            pattern: text.to_owned(),
+            kind: error.kind().clone(),
+        })?;
         Ok(Self { source: Arc::from(text), reach, set: Arc::new(set) })
     }
 
@@ -205,6 +217,7 @@ impl fmt::Display for Entry {
 mod tests {
     use super::*;
     use crate::path::{RelPath, RootName};
+    use proptest::prelude::*;
 
     fn covers(pattern: &str, path: &str) -> bool {
         let path = RelPath::parse(path).unwrap();
@@ -232,6 +245,24 @@ mod tests {
         assert!(!covers("src/**", "src"));
         assert!(covers(".", "a/b"));
         assert!(covers("*/", "a/b"));
+    }
+
+    #[test]
+    fn nested_braces_overflow_no_stack() {
+        let nested =
+            |n_levels: usize| format!("{}a{}", "{".repeat(n_levels), "}".repeat(n_levels));
+        assert!(PathScope::parse(&nested(50)).is_ok());
+        assert!(matches!(PathScope::parse(&nested(500)), Err(BadScope::Glob { .. })));
+        assert_eq!(PathScope::parse(&nested(100_000)), Err(BadScope::TooLong));
+    }
+
+    proptest! {
+        #[test]
+        fn no_entry_panics(text in "(file/read|:Mcp/|)[(]?[a-z{}!,\\[\\]*?./()\\\\é-]{0,30}[)]?") {
+            if let Ok(entry) = Entry::parse(&text) {
+                prop_assert_eq!(Entry::parse(&entry.to_string()), Ok(entry));
+            }
+        }
     }
 
     #[test]

@@ -170,11 +170,6 @@ impl Key {
     pub fn find(path: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| key.path == path)
     }
-
-    /// Returns the last of the key's names.
-    pub fn name(&self) -> &'static str {
-        self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
-    }
 }
 
 /// Returns every group: each proper prefix of a key's path, once.

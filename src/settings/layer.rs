@@ -5,7 +5,6 @@
 //! meeting the lists are the caller's work.
 
 use std::fmt;
-use std::sync::Arc;
 
 use crate::settings::keys::{Setter, Setting};
 use crate::settings::raw::{Assignment, Raw};
@@ -128,7 +127,11 @@ pub struct Inert {
 
 impl fmt::Display for Inert {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} in {} is inert until the project is trusted", self.key, self.origin)
+        write!(
+            f,
+            "{:?} in {} is inert until `killick trust` has recorded the project",
+            self.key, self.origin
+        )
     }
 }
 
@@ -173,7 +176,7 @@ impl Settings {
         let origin = assignment.origin;
         match assignment.setting {
             Setting::Capabilities(entries) => {
-                self.capabilities.push(Narrowing { origin, entries })
+                self.capabilities.push(Narrowing { origin, entries });
             }
             Setting::Tools(value) => self.tools = Sourced { value, origin },
             Setting::WorkspaceExtra(value) => self.workspace_extra = Sourced { value, origin },
@@ -207,16 +210,6 @@ fn is_inert(assignment: &Assignment, trust: Trust) -> bool {
     match (assignment.key.setter, trust) {
         (Setter::Trusted, Trust::Untrusted) => true,
         (Setter::Anyone | Setter::UserOnly, _) | (Setter::Trusted, Trust::Trusted) => false,
-    }
-}
-
-impl Origin {
-    /// Returns what the origin's file is called, if somebody wrote the value.
-    pub fn label(&self) -> Option<&Arc<str>> {
-        match self {
-            Self::BuiltIn => None,
-            Self::Written { layer: _, site } => Some(&site.label),
-        }
     }
 }
 

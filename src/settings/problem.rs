@@ -81,7 +81,7 @@ impl fmt::Display for ProblemKind {
         match self {
             Self::Syntax(words) => write!(f, "this is not JSON: {words}"),
             Self::Empty => {
-                f.write_str("expected an object, and the file is empty; `{}` sets nothing")
+                f.write_str("expected an object, and the file holds none; `{}` sets nothing")
             }
             Self::UnknownKey { key, nearest: Some(nearest) } => {
                 write!(f, "unknown key {key:?}; the nearest known key is {nearest:?}")
@@ -109,7 +109,7 @@ impl fmt::Display for ProblemKind {
             }
             Self::UserOnly { key } => write!(
                 f,
-                "{key:?} belongs in the user's own settings; a project's settings may not set it"
+                "{key:?} belongs in the user's own settings (~/.config/killick/settings.json), not in a project's"
             ),
             Self::More { n_more } => write!(f, "and {n_more} more problems"),
         }

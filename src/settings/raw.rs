@@ -1,6 +1,7 @@
 //! One file of settings, read against the table of keys.
 //!
-//! Comments, trailing commas and a byte order mark are allowed; everything else is JSON to the letter.
+//! Comments, trailing commas, a byte order mark and bare control characters in a string are let through;
+//! everything else is JSON.
 //! All problems of a file are reported at once, but a text that is no JSON has only its first. How large
 //! a text may be is the caller's to limit; its nesting is limited by the parser, so no stack overflows.
 

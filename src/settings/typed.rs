@@ -68,8 +68,9 @@ impl<'a> Reader<'a> {
         self.problems.push(Problem { site, kind });
     }
 
-    /// Returns every problem kept; the last one counts those that were not.
+    /// Returns every problem kept, in the order of the text; the last one counts those that were not.
     pub(super) fn into_problems(mut self) -> Vec<Problem> {
+        self.problems.sort_by_key(|problem| (problem.site.line, problem.site.column));
         if let Some(last) = self.problems.last().filter(|_| self.n_more > 0) {
             let kind = ProblemKind::More { n_more: self.n_more };
             self.problems.push(Problem { site: last.site.clone(), kind });

@@ -5,6 +5,8 @@
 //! problems of a call are reported at once. This module knows the part of JSON Schema that killick's own
 //! tools use: an object of properties with a `type`, `enum`, `minimum` and `maximum`.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::outcome::{Failure, Problem};
@@ -76,6 +78,7 @@ pub fn admit(schema: &Value, raw: Value) -> Result<Map<String, Value>, Failure> 
     let given = object(raw)?;
     let mut admitted = Map::new();
     let mut problems = Vec::new();
+    let mut named = HashSet::new();
     for (name, value) in given {
         let Some(property) = properties.get(&name) else {
             if !REMARKS.contains(&name.as_str()) {
@@ -88,14 +91,15 @@ pub fn admit(schema: &Value, raw: Value) -> Result<Map<String, Value>, Failure> 
         }
         match convert(property, &value) {
             Ok(value) => drop(admitted.insert(name, value)),
-            Err(seen) => problems.push(wrong(&name, property, &seen)),
+            Err(seen) => {
+                problems.push(wrong(&name, property, &seen));
+                named.insert(name);
+            }
         }
     }
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     for name in required.filter_map(Value::as_str) {
-        let named =
-            problems.iter().any(|problem| problem.message.starts_with(&format!("`{name}`")));
-        if !admitted.contains_key(name) && !named {
+        if !admitted.contains_key(name) && !named.contains(name) {
             problems.push(missing(name, properties));
         }
     }

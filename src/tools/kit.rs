@@ -9,7 +9,7 @@ use crate::path::Place;
 use crate::session::Session;
 use crate::store::Store;
 use crate::tool::Failure;
-use crate::workspace::{Forbids, Kind, Meta, Target, Workspace};
+use crate::workspace::{Forbids, Kind, Meta, Selection, Target, Workspace};
 
 /// The handles that the tools of one session share.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub struct Kit {
     /// The session's memory.
     pub session: Arc<Session>,
     /// killick's own files.
-    pub store: Arc<Store>,
+    pub store: Store,
     /// What the session holds; tools ask it point by point where a call has no single place.
     pub grant: Arc<Grant>,
     /// The most characters of one result.
@@ -37,6 +37,20 @@ impl Kit {
         let target = self.workspace.resolve(path).map_err(refuse::path)?;
         match self.forbids.for_read(&target.place) {
             None => Ok(target),
+            Some(why) => Err(refuse::forbidden(&target.place, why)),
+        }
+    }
+
+    /// Returns what a pattern means, for a tool that reads.
+    pub(super) fn select(&self, pattern: &str) -> Result<Selection, Failure> {
+        let selection = self.workspace.select(pattern).map_err(refuse::select)?;
+        let (Selection::File(target) | Selection::Other(target) | Selection::Missing(target)) =
+            &selection
+        else {
+            return Ok(selection);
+        };
+        match self.forbids.for_read(&target.place) {
+            None => Ok(selection),
             Some(why) => Err(refuse::forbidden(&target.place, why)),
         }
     }
@@ -81,6 +95,18 @@ impl Kit {
                 meta.n_links
             ),
         ))
+    }
+
+    /// Returns whether a place may be read, its other names included.
+    pub(super) fn may_read(&self, place: &Place) -> bool {
+        if !self.grant.admits(&Capability::FileRead, place) || self.forbids.for_read(place).is_some() {
+            return false;
+        }
+        if !self.grant.is_scoped(&Capability::FileRead) {
+            return true;
+        }
+        let target = self.workspace.resolve_place(place);
+        target.is_ok_and(|target| self.check_target_links(&Capability::FileRead, &target).is_ok())
     }
 
     /// The same for a target that has been resolved.

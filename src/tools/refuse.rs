@@ -7,7 +7,7 @@ use std::error::Error;
 use crate::code::Code;
 use crate::path::Place;
 use crate::tool::Failure;
-use crate::workspace::{Forbidden, LoadError, PathError};
+use crate::workspace::{Forbidden, LoadError, PathError, SelectError};
 
 /// Refuses a path that means no place.
 pub(super) fn path(error: PathError) -> Failure {
@@ -36,6 +36,16 @@ pub(super) fn path(error: PathError) -> Failure {
             format!("{file} is a file, so nothing lies below it; find lists the paths that there are."),
         ),
         PathError::Io { verb, path, source } => io(verb, &path.to_string(), &source),
+    }
+}
+
+/// Refuses a pattern that means nothing.
+pub(super) fn select(error: SelectError) -> Failure {
+    match error {
+        SelectError::Path(error) => path(error),
+        SelectError::Pattern(error) => {
+            Failure::new(Code::BadArg, format!("the pattern is no glob: {error}."))
+        }
     }
 }
 

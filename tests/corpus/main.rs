@@ -9,12 +9,20 @@
 
 mod balance;
 mod fixture;
+mod grant;
 mod lexer;
+mod settings;
 
 use libtest_mimic::{Arguments, Trial};
 
 /// Every area: its folder under `tests/fixtures` and what runs one case of it.
-const AREAS: &[(&str, Run)] = &[("lexer", lexer::run), ("balance", balance::run)];
+const AREAS: &[(&str, Run)] = &[
+    ("lexer", lexer::run),
+    ("balance", balance::run),
+    ("grant", grant::run),
+    ("settings/valid", settings::valid),
+    ("settings/invalid", settings::invalid),
+];
 
 /// Runs one case and leaves its complaints with the fixture.
 type Run = fn(&mut fixture::Fixture) -> Result<(), String>;

@@ -1,0 +1,1 @@
+//! `killick undo`
