@@ -42,11 +42,11 @@ impl Laid {
     }
 
     /// Returns the absolute path of something below the workspace.
-    pub(super) fn path(&self, path: &str) -> PathBuf {
+    pub(super) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
         self.folder.path().join("w").join(path)
     }
 
-    pub(super) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+    pub(super) fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
         let path = self.path(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();

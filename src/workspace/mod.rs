@@ -8,11 +8,22 @@ mod roots;
 mod meta;
 mod resolve;
 mod load;
+mod forbidden;
+mod glob;
+mod parallel;
+mod folder;
+mod ignore_rules;
+mod walk;
+mod select;
 #[cfg(test)]
 mod fixture;
 
+pub use forbidden::{Forbidden, Forbids, is_store};
+pub use glob::{Matcher, Pattern, PatternError};
 pub use load::{LoadError, Loaded};
 pub use meta::Meta;
 pub use resolve::{Kind, PathError, Target};
 pub use root::{Access, Root};
 pub use roots::Workspace;
+pub use select::{Scan, SelectError, Selection};
+pub use walk::{Bounds, Entry, Ignored, Listing, Stop, WalkNotes};

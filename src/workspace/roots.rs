@@ -57,6 +57,14 @@ impl Workspace {
             .or_else(|| self.choose(absolute, |root| Path::new(root.name().as_str())))
     }
 
+    /// Returns whether another root lies inside `root`.
+    pub(super) fn has_nested(&self, root: &Root) -> bool {
+        let inside = |other: &Arc<Root>| {
+            other.name() != root.name() && other.path().starts_with(root.path())
+        };
+        self.roots.iter().any(inside)
+    }
+
     fn choose<'a>(
         &'a self,
         absolute: &Path,
