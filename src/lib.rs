@@ -8,6 +8,7 @@
 pub mod text;
 pub mod path;
 pub mod code;
+pub mod store;
 pub mod protocol;
 pub mod hashline;
 pub mod workspace;

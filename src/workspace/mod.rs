@@ -4,5 +4,26 @@
 
 pub mod beneath;
 pub mod root;
+pub mod disk;
+mod lock;
+mod journal;
+mod in_place;
+mod publish;
+mod stage;
+mod transaction;
+mod recover;
+mod undo;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests lay out and look at real files")]
+mod transaction_tests;
 
+pub use disk::{Disk, RealDisk};
+pub use journal::TransactionId;
+pub use lock::{Forever, Patience};
+pub use recover::{Ending, Recovery, recover};
 pub use root::{Access, Root};
+pub use transaction::{
+    Change, CommitError, Committed, CommittedFile, Context, Expected, Origin, Parents, Problem,
+    ProblemKind, Transaction,
+};
+pub use undo::{Done, UndoError, Whose, history, inverse, inverse_of};
