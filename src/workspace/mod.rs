@@ -15,15 +15,36 @@ mod folder;
 mod ignore_rules;
 mod walk;
 mod select;
+pub mod disk;
+mod lock;
+mod journal;
+mod in_place;
+mod publish;
+mod stage;
+mod transaction;
+mod recover;
+mod undo;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests lay out and look at real files")]
+mod transaction_tests;
 
+pub use disk::{Disk, RealDisk};
 pub use forbidden::{Forbidden, Forbids, is_store};
 pub use glob::{Matcher, Pattern, PatternError};
+pub use journal::TransactionId;
 pub use load::{LoadError, Loaded};
+pub use lock::{Forever, Patience};
 pub use meta::Meta;
+pub use recover::{Ending, Recovery, recover};
 pub use resolve::{Kind, PathError, Target};
-pub use root::{Access, Root};
+pub use root::{Access, Root, RootError};
 pub use roots::Workspace;
 pub use select::{Scan, SelectError, Selection};
+pub use transaction::{
+    Change, CommitError, Committed, CommittedFile, Context, Expected, Origin, Parents, Problem,
+    ProblemKind, Transaction,
+};
+pub use undo::{Done, UndoError, Whose, history, inverse, inverse_of};
 pub use walk::{Bounds, Entry, Ignored, Listing, Stop, WalkNotes};

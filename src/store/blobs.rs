@@ -1,0 +1,187 @@
+//! Contents by digest: written once, verified on every read, bounded in all.
+//!
+//! A blob says nothing of the file that it came from. Putting one that is there makes it the newest again.
+
+use std::collections::HashSet;
+
+use crate::text::Digest;
+
+use super::{Folder, Store, StoreError};
+
+/// The most bytes of one blob.
+const BLOB_LIMIT_BYTES: u64 = 1 << 30;
+
+/// The contents of a state folder.
+#[derive(Clone, Debug)]
+pub struct Blobs {
+    store: Store,
+}
+
+impl Blobs {
+    /// Returns the contents kept in `store`.
+    pub fn new(store: &Store) -> Self {
+        Self { store: store.clone() }
+    }
+
+    /// Keeps `bytes`, whose digest is `digest`; they outlast a loss of power when this returns.
+    pub fn put(&self, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
+        put(&self.store, "blobs", digest, bytes)
+    }
+
+    /// Returns a content; nothing where it is not kept (any more).
+    ///
+    /// Errors: `Damaged` where the bytes do not have the digest.
+    pub fn get(&self, digest: Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        let (shard, rest) = names(digest);
+        let Some(folder) = self.store.folder(&["blobs", &shard])? else { return Ok(None) };
+        match folder.read(&rest, BLOB_LIMIT_BYTES)? {
+            Some(bytes) if Digest::of(&bytes) == digest => Ok(Some(bytes)),
+            Some(_) => Err(StoreError::Damaged(folder.path().join(rest))),
+            None => Ok(None),
+        }
+    }
+
+    /// Returns whether a content is kept, without reading it.
+    pub fn has(&self, digest: Digest) -> Result<bool, StoreError> {
+        let (shard, rest) = names(digest);
+        match self.store.folder(&["blobs", &shard])? {
+            Some(folder) => Ok(folder.info(&rest)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Removes the oldest contents that are not in `referenced` until at most `cap_bytes` are left.
+    ///
+    /// Returns how many bytes were removed. Cost: one stat a blob.
+    pub fn evict(
+        &self,
+        cap_bytes: u64,
+        referenced: &HashSet<Digest>,
+    ) -> Result<u64, StoreError> {
+        let mut held = entries(&self.store, "blobs")?;
+        let total: u64 = held.iter().map(|entry| entry.bytes).sum();
+        let mut excess = total.saturating_sub(cap_bytes);
+        held.retain(|entry| !referenced.contains(&entry.digest));
+        held.sort_unstable_by_key(|entry| entry.modified_unix_ms);
+        let before = excess;
+        for entry in held {
+            if excess == 0 {
+                break;
+            }
+            remove(&self.store, "blobs", entry.digest)?;
+            excess = excess.saturating_sub(entry.bytes);
+        }
+        Ok(before - excess)
+    }
+}
+
+/// One kept content.
+pub(super) struct Entry {
+    pub(super) digest: Digest,
+    pub(super) bytes: u64,
+    pub(super) modified_unix_ms: u64,
+}
+
+/// Returns the shard and the name within it.
+fn names(digest: Digest) -> (String, String) {
+    let mut shard = digest.to_hex();
+    let rest = shard.split_off(2);
+    (shard, rest)
+}
+
+/// Keeps a file under a digest in the part `part`.
+pub(super) fn put(
+    store: &Store,
+    part: &str,
+    digest: Digest,
+    bytes: &[u8],
+) -> Result<(), StoreError> {
+    let (shard, rest) = names(digest);
+    let folder = store.make_folder(&[part, &shard])?;
+    match folder.info(&rest)? {
+        Some(info) if info.bytes == bytes.len() as u64 => folder.touch(&rest),
+        Some(_) | None => folder.write(&rest, bytes),
+    }
+}
+
+/// Removes what is kept under a digest in the part `part`.
+pub(super) fn remove(store: &Store, part: &str, digest: Digest) -> Result<(), StoreError> {
+    let (shard, rest) = names(digest);
+    store.folder(&[part, &shard])?.map_or(Ok(()), |folder| folder.remove(&rest))
+}
+
+/// Opens what is kept under a digest in the part `part`.
+pub(super) fn shard(
+    store: &Store,
+    part: &str,
+    digest: Digest,
+) -> Result<Option<(Folder, String)>, StoreError> {
+    let (shard, rest) = names(digest);
+    Ok(store.folder(&[part, &shard])?.map(|folder| (folder, rest)))
+}
+
+/// Lists everything in the part `part`; what is no digest's file is left out.
+pub(super) fn entries(store: &Store, part: &str) -> Result<Vec<Entry>, StoreError> {
+    let Some(top) = store.folder(&[part])? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for shard in top.names()? {
+        let Some(folder) = top.child(&shard)? else { continue };
+        for name in folder.names()? {
+            let Some(digest) = Digest::from_hex(&format!("{shard}{name}")) else { continue };
+            if let Some(info) = folder.info(&name)? {
+                found.push(Entry {
+                    digest,
+                    bytes: info.bytes,
+                    modified_unix_ms: info.modified_unix_ms,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test damages a real file")]
+mod tests {
+    use super::*;
+
+    fn blobs() -> (tempfile::TempDir, Blobs) {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path().join("state")).unwrap();
+        (home, Blobs::new(&store))
+    }
+
+    #[test]
+    fn a_blob_reads_back_and_a_damaged_one_is_refused() {
+        let (home, blobs) = blobs();
+        let digest = Digest::of(b"abc");
+        assert_eq!(blobs.get(digest).unwrap(), None);
+        blobs.put(digest, b"abc").unwrap();
+        blobs.put(digest, b"abc").unwrap();
+        assert_eq!(blobs.get(digest).unwrap().as_deref(), Some(&b"abc"[..]));
+        let (shard, rest) = names(digest);
+        std::fs::write(home.path().join("state/blobs").join(shard).join(rest), "abd").unwrap();
+        assert!(matches!(blobs.get(digest).unwrap_err(), StoreError::Damaged(_)));
+    }
+
+    #[test]
+    fn eviction_takes_the_oldest_and_spares_what_is_referenced() {
+        let (_home, blobs) = blobs();
+        let put = |text: &str, modified: i64| {
+            let digest = Digest::of(text.as_bytes());
+            blobs.put(digest, text.as_bytes()).unwrap();
+            let (folder, name) = shard(&blobs.store, "blobs", digest).unwrap().unwrap();
+            let time = rustix::fs::Timespec { tv_sec: modified, tv_nsec: 0 };
+            let times = rustix::fs::Timestamps { last_access: time, last_modification: time };
+            rustix::fs::utimensat(folder.fd(), &*name, &times, rustix::fs::AtFlags::empty())
+                .unwrap();
+            digest
+        };
+        let kept = put("referenced", 1);
+        let oldest = put("0123456789", 2);
+        let newest = put("abcdefghij", 3);
+        assert_eq!(blobs.evict(20, &HashSet::from([kept])).unwrap(), 10);
+        let has = [kept, oldest, newest].map(|digest| blobs.has(digest).unwrap());
+        assert_eq!(has, [true, false, true]);
+    }
+}
