@@ -8,16 +8,16 @@ use std::sync::Arc;
 use super::grant::{self, BadCapability};
 use super::options::{Options, SettingsError};
 use super::trust::{Judged, Trustee};
-use crate::authority::Grant;
+use crate::authority::{Capability, Grant};
 use crate::dispatch::{DuplicateTool, Executor, Limits, Parts, Registry, UnknownSelection};
 use crate::path::{Place, RootName};
 use crate::protocol::Effect;
 use crate::session::{ReadState, Session, SessionFile, SessionFileError, SessionId};
 use crate::settings::{self, Extra, Settings, Site, Tools};
-use crate::store::{Audit, Spill, Store, StoreError};
+use crate::store::{Audit, Spill, Store, StoreError, WorkspaceStore};
 use crate::tool::Clock;
 use crate::tools::{self, Kit};
-use crate::workspace::{Access, Forbids, Root, RootError, Workspace};
+use crate::workspace::{Access, Forbids, RealDisk, Root, RootError, Workspace, recover};
 
 /// How long a conversation the session remembers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub enum SessionKind {
     OneCall,
     /// From one process to the next, under a name.
     Named(SessionId),
+    /// One call that takes back what a session wrote, whoever that was.
+    Adopted(SessionId),
 }
 
 /// Why a session cannot start.
@@ -138,6 +140,29 @@ impl Ground {
         &self.options.workspace
     }
 
+    /// Returns the part of killick's own files that is about this workspace.
+    pub fn workspace_store(&self, workspace: &Workspace) -> WorkspaceStore {
+        self.store.workspace(main_path(workspace))
+    }
+
+    /// Finishes what an interrupted session left, where this one may write at all.
+    fn recover(&self, store: &WorkspaceStore) {
+        let may_write = [Capability::FileWrite, Capability::FileEdit];
+        if !may_write.iter().any(|capability| self.grant.is_held(capability)) {
+            return;
+        }
+        match recover(&RealDisk, store) {
+            Err(error) => (self.options.warn)(&format!("an interrupted write cannot be recovered: {error}")),
+            Ok(recovered) => {
+                for place in recovered.iter().flat_map(|recovery| &recovery.foreign) {
+                    (self.options.warn)(&format!(
+                        "{place} was part of an interrupted write and has been changed since; it was left as it is"
+                    ));
+                }
+            }
+        }
+    }
+
     /// Checks that the settings name tools that there are.
     pub fn check_tools(&self) -> Result<(), StartError> {
         let workspace = self.workspace()?;
@@ -194,10 +219,12 @@ impl App {
         let ground = Ground::survey(options)?;
         ground.tell_inert();
         let workspace = ground.workspace()?;
-        let of_workspace = ground.store.workspace(workspace.roots()[0].path());
+        let of_workspace = ground.workspace_store(&workspace);
+        ground.recover(&of_workspace);
         let (session, file) = match kind {
             SessionKind::Process => (Session::new(process_id(clock), ReadState::default()), None),
             SessionKind::OneCall => (Session::new(one_call(), ReadState::default()), None),
+            SessionKind::Adopted(id) => (Session::new(id, ReadState::default()), None),
             SessionKind::Named(id) => {
                 let (file, state) = SessionFile::open(&of_workspace, &id)?;
                 (Session::new(id, state), Some(file))
@@ -248,14 +275,19 @@ fn with_spill(workspace: Workspace, spill: &Spill) -> (Workspace, Option<Place>)
     }
 }
 
+/// Returns the path of the workspace's own root.
+fn main_path(workspace: &Workspace) -> &Path {
+    workspace.roots().first().map_or(Path::new("/"), |root| root.path())
+}
+
 fn kit(ground: &Ground, workspace: Workspace, forbids: Forbids, session: Arc<Session>) -> Kit {
     Kit {
-        workspace,
         forbids,
         session,
-        store: ground.store.clone(),
+        store: ground.workspace_store(&workspace),
         grant: Arc::new(ground.grant.clone()),
         output_chars: usize::try_from(ground.settings.output_chars.value).unwrap_or(usize::MAX),
+        workspace,
     }
 }
 

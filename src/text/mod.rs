@@ -11,5 +11,5 @@ mod diff;
 pub use clip::{Clamped, Clipped, clamp, clip_line, clip_window, count, show_control};
 pub use diff::{Change, LineDiff, unified};
 pub use scan::{Ending, LineSpan, NotText};
-pub use snapshot::{Digest, LineDigest, Snapshot};
+pub use snapshot::{Digest, Digester, LineDigest, Snapshot};
 pub use span::{ByteOffset, LineNo};

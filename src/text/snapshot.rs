@@ -41,6 +41,27 @@ impl Digest {
     }
 }
 
+/// Takes the digest of bytes that come piece by piece.
+#[derive(Clone, Debug, Default)]
+pub struct Digester(blake3::Hasher);
+
+impl Digester {
+    /// Returns one that has seen nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Returns the digest of all pieces.
+    pub fn finish(&self) -> Digest {
+        Digest(*self.0.finalize().as_bytes())
+    }
+}
+
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.to_hex())

@@ -7,7 +7,7 @@ use crate::authority::{Capability, Demand, Grant, Resource};
 use crate::code::Code;
 use crate::path::Place;
 use crate::session::Session;
-use crate::store::Store;
+use crate::store::WorkspaceStore;
 use crate::tool::Failure;
 use crate::workspace::{Forbids, Kind, Meta, Selection, Target, Workspace};
 
@@ -20,8 +20,8 @@ pub struct Kit {
     pub forbids: Forbids,
     /// The session's memory.
     pub session: Arc<Session>,
-    /// killick's own files.
-    pub store: Store,
+    /// killick's own files about this workspace.
+    pub store: WorkspaceStore,
     /// What the session holds; tools ask it point by point where a call has no single place.
     pub grant: Arc<Grant>,
     /// The most characters of one result.

@@ -6,6 +6,9 @@ mod refuse;
 mod read;
 mod find;
 mod search;
+mod write;
+mod undo;
+mod commit;
 
 pub use kit::Kit;
 
@@ -21,7 +24,7 @@ use crate::tool::{Failure, Tool};
 type Make = fn(&Arc<Kit>) -> Arc<dyn Tool>;
 
 /// Every tool, in the order in which they are listed.
-pub const ALL: &[Make] = &[read::tool, find::tool, search::tool];
+pub const ALL: &[Make] = &[read::tool, find::tool, search::tool, write::tool, undo::tool];
 
 /// Takes arguments that have been held against the schema as a tool's own type.
 ///

@@ -12,12 +12,15 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::path::{Place, RelPath};
-use crate::text::{NotText, Snapshot};
+use crate::text::{Digest, Digester, NotText, Snapshot};
 
 use super::beneath::open_beneath;
 use super::meta::{Meta, file_type};
 use super::resolve::LOOKUP;
 use super::roots::Workspace;
+
+/// How much of a file is read at a time when it is only digested.
+const PIECE_BYTES: usize = 256 << 10;
 
 /// A file's content, and what the file system said of the file when it was read.
 #[derive(Clone, Debug)]
@@ -93,6 +96,26 @@ impl Workspace {
         let mut bytes = Vec::new();
         read_whole(file, place, &meta, limit_bytes, &mut bytes)?;
         Ok((bytes, meta))
+    }
+
+    /// Returns the digest and the size of the file at a canonical place, of any size.
+    ///
+    /// Cost: one pass over the file in small memory.
+    pub fn digest(&self, place: &Place) -> Result<(Digest, u64), LoadError> {
+        let (mut file, _) = self.open_file(place)?;
+        let mut digester = Digester::new();
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut len = 0u64;
+        loop {
+            let n = file
+                .read(&mut piece)
+                .map_err(|source| LoadError::Io { verb: "read", place: place.clone(), source })?;
+            if n == 0 {
+                return Ok((digester.finish(), len));
+            }
+            digester.update(piece.get(..n).unwrap_or_default());
+            len = len.saturating_add(n as u64);
+        }
     }
 
     /// Opens the regular file at a canonical place for reading.

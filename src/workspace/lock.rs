@@ -22,6 +22,12 @@ pub trait Patience: Sync {
     fn wait_begins(&self) {}
     /// Is told that the wait is over.
     fn wait_ends(&self) {}
+    /// Is asked once the locks are held, before anything is changed: whether the commit may go on.
+    ///
+    /// From then on it cannot be given up.
+    fn may_begin(&self) -> bool {
+        true
+    }
 }
 
 /// Waits as long as it takes.

@@ -205,6 +205,9 @@ impl Transaction {
         self.refuse_twice()?;
         let places = self.lock_places(context.disk)?;
         let (locks, recovered) = self.locked(context, places.clone())?;
+        if !context.patience.may_begin() {
+            return Err(CommitError::Cancelled);
+        }
         let verified = self.verify(context, &places)?;
         let committed = verified.stage(context)?.publish(context, recovered);
         drop(locks);

@@ -97,7 +97,7 @@ fn arguments(words: &[String]) -> Result<Value, BadCall> {
     }
 }
 
-fn report(outcome: &Outcome, format: Format) {
+pub(super) fn report(outcome: &Outcome, format: Format) {
     match format {
         Format::Text if outcome.ok => report::data(&outcome.text),
         Format::Text => report::words(&outcome.text),
@@ -113,7 +113,7 @@ fn rendered(outcome: &Outcome) -> Value {
     json!({"ok": outcome.ok, "text": outcome.text, "error": error, "details": outcome.details})
 }
 
-fn exit(outcome: &Outcome) -> Exit {
+pub(super) fn exit(outcome: &Outcome) -> Exit {
     match outcome.error.as_ref().map(|problem| problem.code) {
         None => Exit::Done,
         Some(Code::CapabilityDenied) => Exit::Denied,
