@@ -149,7 +149,7 @@ mod tests {
     fn of_too_many_names_the_first_stay() {
         let laid = Laid::new();
         for n in 0..2500 {
-            laid.write(&format!("f{n:04}"), "");
+            laid.write(format!("f{n:04}"), "");
         }
         let open = || open_dir(laid.workspace.roots()[0].dir(), &RelPath::root()).unwrap();
         let mut names = Names::read(open(), 3, &|| false).unwrap();

@@ -15,13 +15,19 @@ mod folder;
 mod ignore_rules;
 mod walk;
 mod select;
+mod query;
+mod grep;
+mod grep_large;
 #[cfg(test)]
 mod fixture;
 
 pub use forbidden::{Forbidden, Forbids, is_store};
 pub use glob::{Matcher, Pattern, PatternError};
+pub use grep::{FileMatches, Found, GrepLimits};
+pub use grep_large::{LargeError, LargeFound, LargeLimits, LargeRow, RowKind};
 pub use load::{LoadError, Loaded};
 pub use meta::Meta;
+pub use query::{BadQuery, Lines, MatchLine, Query};
 pub use resolve::{Kind, PathError, Target};
 pub use root::{Access, Root};
 pub use roots::Workspace;

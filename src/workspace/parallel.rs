@@ -11,26 +11,27 @@ const MAX_WORKERS: usize = 8;
 /// Below this many items one thread does them; to start another would cost more.
 const FEW: usize = 4;
 
-/// Runs `work` on items `0..n` until `go_on` says no, and returns the results of items `0..k` in order.
+/// Runs `work` on items `0..n` until `leave` gives none, and returns the results of items `0..k` in order.
 ///
-/// `go_on` is asked before each claim. When it looks at totals that `work` adds to, all that it sees
-/// comes from items before the one that would be claimed. `scratch` makes what one thread reuses.
-pub(super) fn in_order<S, R: Send>(
+/// `leave` is asked before each claim, and `work` gets its answer. Where it looks at totals that `work`
+/// adds to, all that it sees comes from items before the one that is claimed next. `scratch` makes what
+/// one thread reuses.
+pub(super) fn in_order<S, L, R: Send>(
     n: usize,
-    go_on: impl Fn() -> bool + Sync,
+    leave: impl Fn() -> Option<L> + Sync,
     scratch: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, usize) -> R + Sync,
+    work: impl Fn(&mut S, L, usize) -> R + Sync,
 ) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut scratch = scratch();
         let mut done = Vec::new();
-        while go_on() {
+        while let Some(leave) = leave() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= n {
                 break;
             }
-            done.push((index, work(&mut scratch, index)));
+            done.push((index, work(&mut scratch, leave, index)));
         }
         done
     };
@@ -64,20 +65,20 @@ mod tests {
 
     #[test]
     fn results_come_back_in_order_and_without_gaps() {
-        let all = in_order(1000, || true, || (), |(), index| index * 2);
+        let all = in_order(1000, || Some(()), || (), |(), (), index| index * 2);
         assert_eq!(all, (0..1000).map(|index| index * 2).collect::<Vec<_>>());
         let seen = AtomicUsize::new(0);
         let some = in_order(
             1000,
-            || seen.load(Ordering::SeqCst) < 100,
+            || (seen.load(Ordering::SeqCst) < 100).then_some(()),
             || (),
-            |(), index| {
+            |(), (), index| {
                 seen.fetch_add(1, Ordering::SeqCst);
                 index
             },
         );
         assert!(some.len() >= 100);
         assert_eq!(some, (0..some.len()).collect::<Vec<_>>());
-        assert!(in_order(0, || true, || (), |(), index| index).is_empty());
+        assert!(in_order(0, || Some(()), || (), |(), (), index| index).is_empty());
     }
 }

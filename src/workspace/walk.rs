@@ -219,9 +219,13 @@ impl Walk<'_> {
         let n_seen = AtomicUsize::new(0);
         in_order(
             level.len(),
-            || n_seen.load(Ordering::SeqCst) <= left && self.bounds.stopped().is_none(),
+            || {
+                let goes_on =
+                    n_seen.load(Ordering::SeqCst) <= left && self.bounds.stopped().is_none();
+                goes_on.then_some(())
+            },
             || (),
-            |(), index| {
+            |(), (), index| {
                 let visit = self.visit(level.get(index)?, self.bounds.max_entries)?;
                 n_seen.fetch_add(visit.n_entries, Ordering::SeqCst);
                 Some(visit)
@@ -388,7 +392,7 @@ mod tests {
             admit: &|_| true,
             stop: &|| false,
             max_entries,
-            deadline: Instant::now() + Duration::from_secs(3600),
+            deadline: Instant::now() + Duration::from_hours(1),
         }
     }
 
