@@ -18,6 +18,8 @@ mod select;
 mod query;
 mod grep;
 mod grep_large;
+mod list;
+mod near;
 #[cfg(test)]
 mod fixture;
 
@@ -25,6 +27,7 @@ pub use forbidden::{Forbidden, Forbids, is_store};
 pub use glob::{Matcher, Pattern, PatternError};
 pub use grep::{FileMatches, Found, GrepLimits};
 pub use grep_large::{LargeError, LargeFound, LargeLimits, LargeRow, RowKind};
+pub use list::{FolderList, ListKind, ListLimits, ListRow};
 pub use load::{LoadError, Loaded};
 pub use meta::Meta;
 pub use query::{BadQuery, Lines, MatchLine, Query};
