@@ -115,7 +115,7 @@ impl Workspace {
         let mut list = List { workspace: self, root, limits, bounds, list, n_seen: 0 };
         list.run(first);
         let mut list = list.list;
-        list.rows.sort_by_cached_key(|row| in_folders(row));
+        list.rows.sort_by_cached_key(in_folders);
         Ok(list)
     }
 }
@@ -174,7 +174,7 @@ impl List<'_> {
 
     /// Adds a row, or counts it; says no where the entry may not be seen.
     fn push(&mut self, path: &RelPath, what: What, depth: usize) -> bool {
-        let place = Place { root: self.root.name().clone(), path: path.clone() };
+        let place = self.workspace.settle(self.root, path.clone());
         let admitted = match what {
             What::Folder => (self.limits.admit_folder)(&place),
             What::File | What::Link | What::Other => (self.bounds.admit)(&place),
@@ -184,16 +184,16 @@ impl List<'_> {
         } else if self.list.rows.len() >= self.limits.max_rows {
             self.list.n_more += 1;
         } else {
-            let kind = self.kind(&place, what);
+            let kind = self.kind(&place, path, what);
             self.list.rows.push(ListRow { place, depth, kind });
         }
         admitted
     }
 
-    fn kind(&self, place: &Place, what: What) -> ListKind {
+    fn kind(&self, place: &Place, path: &RelPath, what: What) -> ListKind {
         match what {
             What::Folder => ListKind::Folder,
-            What::File => ListKind::File(self.len(&place.path)),
+            What::File => ListKind::File(self.len(path)),
             What::Link => self.link(place),
             What::Other => ListKind::Other,
         }

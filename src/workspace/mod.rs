@@ -9,6 +9,7 @@ mod meta;
 mod resolve;
 mod load;
 mod forbidden;
+mod bare;
 mod glob;
 mod parallel;
 mod folder;
