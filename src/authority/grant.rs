@@ -114,6 +114,11 @@ impl Grant {
         self.narrowings.iter().all(|narrowing| narrowing.admits(capability, place))
     }
 
+    /// Returns whether the grant may cover something at or below a folder under a capability.
+    pub fn reaches(&self, capability: &Capability, folder: &Place) -> bool {
+        self.narrowings.iter().all(|narrowing| narrowing.reaches(capability, folder))
+    }
+
     /// Returns whether the capability is held in full.
     pub fn is_whole(&self, capability: &Capability) -> bool {
         self.narrowings
@@ -210,6 +215,14 @@ impl Narrowing {
             (Resource::Path(place), Some(Extent::AnyOf(scopes))) => {
                 scopes.iter().any(|scope| scope.covers(place))
             }
+        }
+    }
+
+    fn reaches(&self, capability: &Capability, folder: &Place) -> bool {
+        match self.held.get(capability) {
+            None => false,
+            Some(Extent::Whole) => true,
+            Some(Extent::AnyOf(scopes)) => scopes.iter().any(|scope| scope.reaches(folder)),
         }
     }
 

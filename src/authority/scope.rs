@@ -26,6 +26,8 @@ pub struct PathScope {
     source: Arc<str>,
     reach: Reach,
     set: Arc<GlobSet>,
+    /// Folders that something covered may lie below.
+    above: Arc<GlobSet>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -70,11 +72,16 @@ impl PathScope {
             return Err(BadScope::Climbs(text.to_owned()));
         }
         let reach = if text.starts_with('/') { Reach::OtherRoots } else { Reach::Workspace };
-        let set = compile(&patterns(text, reach)).map_err(|error| BadScope::Glob {
-            pattern: text.to_owned(),
-            kind: error.kind().clone(),
-        })?;
-        Ok(Self { source: Arc::from(text), reach, set: Arc::new(set) })
+        let patterns = patterns(text, reach);
+        let compiled = |patterns: &[String]| {
+            compile(patterns).map_err(|error| BadScope::Glob {
+                pattern: text.to_owned(),
+                kind: error.kind().clone(),
+            })
+        };
+        let set = Arc::new(compiled(&patterns)?);
+        let above = Arc::new(compiled(&patterns.iter().flat_map(|p| above(p)).collect::<Vec<_>>())?);
+        Ok(Self { source: Arc::from(text), reach, set, above })
     }
 
     /// Returns whether the pattern covers one place.
@@ -84,6 +91,17 @@ impl PathScope {
             (Reach::OtherRoots, false) => self.set.is_match(place.to_string()),
             (Reach::Workspace, false) | (Reach::OtherRoots, true) => false,
         }
+    }
+
+    /// Returns whether something at or below a folder may be covered.
+    ///
+    /// True where that is not known: a pattern whose braces hold a `/` may reach anywhere.
+    pub fn reaches(&self, folder: &Place) -> bool {
+        let (text, is_ours) = match self.reach {
+            Reach::Workspace => (folder.path.as_str().to_owned(), folder.root.is_workspace()),
+            Reach::OtherRoots => (folder.to_string(), !folder.root.is_workspace()),
+        };
+        is_ours && (self.set.is_match(&text) || self.above.is_match(&text))
     }
 
     /// Returns the pattern as the user wrote it.
@@ -106,6 +124,33 @@ fn patterns(text: &str, reach: Reach) -> Vec<String> {
         (false, true) => vec![format!("{lead}{bare}"), format!("{lead}{bare}/**")],
         (false, false) => vec![format!("{lead}{bare}")],
     }
+}
+
+/// Returns globs for the folders that a glob's matches may lie below.
+fn above(pattern: &str) -> Vec<String> {
+    let (lead, bare) = pattern.strip_prefix('/').map_or(("", pattern), |bare| ("/", bare));
+    let segments: Vec<&str> = bare.split('/').collect();
+    let is_split = segments.iter().any(|s| s.matches('{').count() != s.matches('}').count());
+    if is_split {
+        return vec![format!("{lead}**")];
+    }
+    let mut folders = vec![lead.to_owned()];
+    for n in 1..segments.len() {
+        let (head, rest) = segments.split_at(n);
+        if head.contains(&"**") {
+            folders.push(format!("{lead}{}", head.join("/")));
+            break;
+        }
+        folders.push(format!("{lead}{}", head.join("/")));
+        if rest.first() == Some(&"**") {
+            folders.push(format!("{lead}{}/**", head.join("/")));
+            break;
+        }
+    }
+    if segments.first() == Some(&"**") {
+        folders.push(format!("{lead}**"));
+    }
+    folders
 }
 
 fn compile(patterns: &[String]) -> Result<GlobSet, globset::Error> {

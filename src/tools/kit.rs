@@ -41,6 +41,12 @@ impl Kit {
         }
     }
 
+    /// Returns the names near one that is missing, as far as they may be read.
+    pub(super) fn near(&self, target: &Target) -> Vec<String> {
+        let near = self.workspace.nearest_names(target);
+        near.iter().filter(|place| self.may_read(place)).map(ToString::to_string).collect()
+    }
+
     /// Returns what a pattern means, for a tool that reads.
     pub(super) fn select(&self, pattern: &str) -> Result<Selection, Failure> {
         let selection = self.workspace.select(pattern).map_err(refuse::select)?;

@@ -8,6 +8,7 @@ mod find;
 mod search;
 mod write;
 mod undo;
+mod list_dir;
 mod commit;
 
 pub use kit::Kit;
@@ -24,7 +25,7 @@ use crate::tool::{Failure, Tool};
 type Make = fn(&Arc<Kit>) -> Arc<dyn Tool>;
 
 /// Every tool, in the order in which they are listed.
-pub const ALL: &[Make] = &[read::tool, find::tool, search::tool, write::tool, undo::tool];
+pub const ALL: &[Make] = &[read::tool, find::tool, search::tool, write::tool, undo::tool, list_dir::tool];
 
 /// Takes arguments that have been held against the schema as a tool's own type.
 ///

@@ -116,7 +116,7 @@ fn read(kit: &Kit, target: &Target, wanted: Wanted) -> Result<Outcome, Failure> 
         Kind::Folder => return Err(refuse::is_directory(&target.place)),
         Kind::Other => return Err(refuse::not_regular(&target.place)),
         Kind::Missing { .. } => {
-            return Err(refuse::not_found(&target.place, &kit.workspace.nearest_names(target)));
+            return Err(refuse::not_found(&target.place, &kit.near(target)));
         }
         Kind::File(_) => {}
     }

@@ -4,6 +4,7 @@
 
 use std::error::Error;
 
+use crate::authority::{Capability, Demand, Grant, Resource};
 use crate::code::Code;
 use crate::path::Place;
 use crate::tool::Failure;
@@ -115,4 +116,19 @@ pub(super) fn not_regular(place: &Place) -> Failure {
 /// Refuses with what the system said.
 pub(super) fn io(verb: &str, path: &str, source: &dyn Error) -> Failure {
     Failure::new(Code::Io, format!("failed to {verb} {path}: {source}."))
+}
+
+/// Refuses a file where a folder is wanted.
+pub(super) fn not_a_folder(place: &Place) -> Failure {
+    Failure::new(Code::BadArg, format!("{place} is no folder; read shows what a file holds."))
+}
+
+/// Refuses a folder below which nothing may be read.
+pub(super) fn denied(folder: &Place, grant: &Grant) -> Failure {
+    let demand = Demand {
+        capability: Capability::FileRead,
+        resource: Resource::Path(folder.clone()),
+    };
+    let denial = grant.check(&demand).err().map_or_else(String::new, |denial| denial.to_string());
+    Failure::new(Code::CapabilityDenied, format!("{denial}."))
 }

@@ -125,7 +125,7 @@ fn search(
 ) -> Result<Outcome, Failure> {
     match selection {
         Selection::Missing(target) => {
-            Err(refuse::not_found(&target.place, &kit.workspace.nearest_names(target)))
+            Err(refuse::not_found(&target.place, &kit.near(target)))
         }
         Selection::Other(target) => Err(refuse::not_regular(&target.place)),
         Selection::File(target) => search_one(kit, target, wanted, running),

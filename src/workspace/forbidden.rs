@@ -2,7 +2,8 @@
 //!
 //! Pure: a place is judged by its canonical spelling, folded as file systems that ignore case or invisible
 //! characters would fold it, so that `.GIT` or `.g<zero-width joiner>it` are no way around. Resolving
-//! symlinks comes before. A bare repository has no name to go by and is not known here.
+//! symlinks comes before. A bare repository has no name to go by;
+//! `Workspace::is_in_bare_store` looks for one.
 
 use crate::path::Place;
 

@@ -81,10 +81,14 @@ impl Rules {
 
     /// Returns whether the entry at `path`, whose folder is not ignored, is ignored.
     pub(super) fn ignore(&self, path: &str, is_folder: bool) -> bool {
+        self.verdict(path, is_folder).unwrap_or(false)
+    }
+
+    /// Returns whether an entry is ignored, or nothing where no rule speaks of it.
+    pub(super) fn verdict(&self, path: &str, is_folder: bool) -> Option<bool> {
         [&self.dot_ignore, &self.gitignore, &self.exclude]
             .into_iter()
             .find_map(|chain| judge(chain, path, is_folder))
-            .unwrap_or(false)
     }
 }
 

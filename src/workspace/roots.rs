@@ -57,12 +57,18 @@ impl Workspace {
             .or_else(|| self.choose(absolute, |root| Path::new(root.name().as_str())))
     }
 
-    /// Returns whether another root lies inside `root`.
-    pub(super) fn has_nested(&self, root: &Root) -> bool {
+    /// Returns the place of a path below `root`, which is another root's where one lies inside this one.
+    pub(super) fn settle(&self, root: &Root, path: RelPath) -> Place {
         let inside = |other: &Arc<Root>| {
             other.name() != root.name() && other.path().starts_with(root.path())
         };
-        self.roots.iter().any(inside)
+        if self.roots.len() > 1 && self.roots.iter().any(inside) {
+            let absolute = root.path().join(path.as_str());
+            if let Some(place) = self.place_of(&absolute) {
+                return place;
+            }
+        }
+        Place { root: root.name().clone(), path }
     }
 
     fn choose<'a>(

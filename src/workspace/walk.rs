@@ -154,8 +154,6 @@ struct Walk<'a> {
     root: &'a Root,
     matcher: &'a Matcher,
     bounds: &'a Bounds<'a>,
-    /// Whether another root lies inside this one, so that a file's place may be the other's.
-    has_nested: bool,
 }
 
 impl Workspace {
@@ -177,8 +175,7 @@ impl Workspace {
             Ignored::Listed => None,
         };
         let first = Folder { path: start.path.clone(), state: matcher.start(), rules };
-        let has_nested = self.has_nested(root);
-        Walk { workspace: self, root, matcher, bounds, has_nested }.run(first)
+        Walk { workspace: self, root, matcher, bounds }.run(first)
     }
 }
 
@@ -304,18 +301,8 @@ impl Walk<'_> {
         }
     }
 
-    fn place(&self, path: RelPath) -> Place {
-        if self.has_nested {
-            let absolute = self.root.path().join(path.as_str());
-            if let Some(place) = self.workspace.place_of(&absolute) {
-                return place;
-            }
-        }
-        Place { root: self.root.name().clone(), path }
-    }
-
     fn list(&self, visit: &mut Visit, path: RelPath, target: Option<Place>) {
-        let place = self.place(path);
+        let place = self.workspace.settle(self.root, path);
         let admitted = (self.bounds.admit)(&place)
             && target.as_ref().is_none_or(|target| (self.bounds.admit)(target));
         if admitted {
