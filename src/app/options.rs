@@ -48,8 +48,13 @@ pub enum SettingsError {
     #[error("the settings are wrong; nothing was started\n{}", lines(.0))]
     Wrong(Vec<Problem>),
     /// A file is not UTF-8.
-    #[error("the settings file {0} is not UTF-8")]
-    NotUtf8(String),
+    #[error("the settings file {label} is not UTF-8")]
+    NotUtf8 {
+        /// The file.
+        label: String,
+        /// Where it stops to be.
+        source: std::str::Utf8Error,
+    },
     /// The file that `--settings` names is not there.
     #[error("the settings file {0} does not exist")]
     Missing(String),
@@ -136,7 +141,8 @@ impl Files {
 
     fn take(&mut self, layer: Layer, path: &Path, bytes: &[u8]) -> Result<(), SettingsError> {
         let label = path.display().to_string();
-        let text = std::str::from_utf8(bytes).map_err(|_| SettingsError::NotUtf8(label.clone()))?;
+        let text = std::str::from_utf8(bytes)
+            .map_err(|source| SettingsError::NotUtf8 { label: label.clone(), source })?;
         self.read(&label, layer, text);
         Ok(())
     }

@@ -75,9 +75,10 @@ impl StartError {
     /// Returns whether the command line or the settings are at fault.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Settings(_) | Self::Capabilities(_) | Self::Tools { .. } | Self::Workspace(_) => {
-                true
-            }
+            Self::Settings(_)
+            | Self::Capabilities(_)
+            | Self::Tools { .. }
+            | Self::Workspace(_) => true,
             Self::Duplicate(_) | Self::Store(_) | Self::Session(_) => false,
         }
     }
@@ -109,7 +110,8 @@ impl Ground {
     pub fn survey(options: Options) -> Result<Self, StartError> {
         let store = Store::open(options.state.clone())?;
         let read = options.read(&store)?;
-        let grant = grant::meet(&read.settings.capabilities).map_err(StartError::Capabilities)?;
+        let grant =
+            grant::meet(&read.settings.capabilities).map_err(StartError::Capabilities)?;
         Ok(Self { settings: read.settings, judged: read.judged, grant, store, options })
     }
 
@@ -152,7 +154,9 @@ impl Ground {
             return;
         }
         match recover(&RealDisk, store) {
-            Err(error) => (self.options.warn)(&format!("an interrupted write cannot be recovered: {error}")),
+            Err(error) => (self.options.warn)(&format!(
+                "an interrupted write cannot be recovered: {error}"
+            )),
             Ok(recovered) => {
                 for place in recovered.iter().flat_map(|recovery| &recovery.foreign) {
                     (self.options.warn)(&format!(
@@ -222,7 +226,9 @@ impl App {
         let of_workspace = ground.workspace_store(&workspace);
         ground.recover(&of_workspace);
         let (session, file) = match kind {
-            SessionKind::Process => (Session::new(process_id(clock), ReadState::default()), None),
+            SessionKind::Process => {
+                (Session::new(process_id(clock), ReadState::default()), None)
+            }
             SessionKind::OneCall => (Session::new(one_call(), ReadState::default()), None),
             SessionKind::Adopted(id) => (Session::new(id, ReadState::default()), None),
             SessionKind::Named(id) => {

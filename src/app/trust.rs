@@ -30,8 +30,9 @@ pub(super) fn judge(
     for (layer, path) in files {
         let Some(bytes) = read_project_file(path)? else { continue };
         let known = store::Trust::load(store)?;
-        let as_trusted =
-            known.get(&spelled(path)).is_some_and(|record| record.settings == Digest::of(&bytes));
+        let as_trusted = known
+            .get(&spelled(path))
+            .is_some_and(|record| record.settings == Digest::of(&bytes));
         let trust = if as_trusted { Trust::Trusted } else { Trust::Untrusted };
         judged.push(Judged { layer: *layer, path: path.clone(), bytes, trust });
     }

@@ -80,7 +80,8 @@ impl PathScope {
             })
         };
         let set = Arc::new(compiled(&patterns)?);
-        let above = Arc::new(compiled(&patterns.iter().flat_map(|p| above(p)).collect::<Vec<_>>())?);
+        let above =
+            Arc::new(compiled(&patterns.iter().flat_map(|p| above(p)).collect::<Vec<_>>())?);
         Ok(Self { source: Arc::from(text), reach, set, above })
     }
 

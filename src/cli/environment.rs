@@ -1,5 +1,4 @@
 //! What the environment says: where state and settings lie. Read once, here and nowhere else.
-#![expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 
 use std::path::PathBuf;
 
@@ -22,7 +21,7 @@ pub(super) struct NoHome;
 impl Environment {
     /// Reads the environment, by the XDG base directory rules on every platform.
     pub(super) fn read() -> Result<Self, NoHome> {
-        let base = etcetera::base_strategy::Xdg::new().map_err(|_| NoHome)?;
+        let Ok(base) = etcetera::base_strategy::Xdg::new() else { return Err(NoHome) };
         let state = base.state_dir().ok_or(NoHome)?;
         Ok(Self { state: state.join("killick"), config: base.config_dir().join("killick") })
     }

@@ -66,6 +66,7 @@ fn put(mut sink: impl Write, text: &str, is_terminal: bool) {
     let shown = if is_terminal { show_control(text) } else { text.into() };
     let end = if shown.ends_with('\n') || shown.is_empty() { "" } else { "\n" };
     // A reader that went away has what it wanted.
-    let _ = sink.write_all(shown.as_bytes()).and_then(|()| sink.write_all(end.as_bytes()));
-    let _ = sink.flush();
+    let written =
+        sink.write_all(shown.as_bytes()).and_then(|()| sink.write_all(end.as_bytes()));
+    drop(written.and_then(|()| sink.flush()));
 }

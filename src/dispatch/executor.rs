@@ -104,12 +104,18 @@ impl Executor {
     pub async fn call(&self, call: Call, token: &CancellationToken) -> Outcome {
         let started = Instant::now();
         let number = self.n_calls.fetch_add(1, Ordering::Relaxed) + 1;
-        self.write_audit(record::before(&self.numbered(number), &call.tool, &call.arguments)).await;
+        self.write_audit(record::before(&self.numbered(number), &call.tool, &call.arguments))
+            .await;
         let (demands, outcome) = self.judge_and_run(call, token).await;
         self.parts.session.fold(&outcome.effects);
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.write_audit(record::after(&self.numbered(number), &demands, &outcome, duration_ms))
-            .await;
+        self.write_audit(record::after(
+            &self.numbered(number),
+            &demands,
+            &outcome,
+            duration_ms,
+        ))
+        .await;
         outcome
     }
 
@@ -188,7 +194,11 @@ impl Executor {
     }
 
     /// Runs a prepared call until it ends, passes its deadline or is withdrawn.
-    async fn run(&self, prepared: Prepared, token: &CancellationToken) -> Result<Outcome, Failure> {
+    async fn run(
+        &self,
+        prepared: Prepared,
+        token: &CancellationToken,
+    ) -> Result<Outcome, Failure> {
         let Prepared { demands: _, budget, run } = prepared;
         let (watch, running) = Watch::start(budget, token, self.parts.clock);
         let mut work = spawn_blocking(move || run(&running));
@@ -210,7 +220,8 @@ impl Executor {
         if outcome.text.len() <= self.parts.limits.output_chars {
             return outcome;
         }
-        let (text, max_chars) = (std::mem::take(&mut outcome.text), self.parts.limits.output_chars);
+        let (text, max_chars) =
+            (std::mem::take(&mut outcome.text), self.parts.limits.output_chars);
         let spill = Arc::clone(&self.parts.spill);
         let cut = spawn_blocking(move || clamp_text(text, max_chars, &spill));
         outcome.text = cut.await.unwrap_or_default();
@@ -258,5 +269,8 @@ fn broken_off(watch: &Watch, error: &JoinError) -> Result<Outcome, Failure> {
 
 fn broken(name: &str, error: &JoinError) -> Failure {
     let how = if error.is_panic() { "failed inside killick" } else { "was lost" };
-    Failure::new(Code::Internal, format!("{name} {how}; the session goes on. Please report it."))
+    Failure::new(
+        Code::Internal,
+        format!("{name} {how}; the session goes on. Please report it."),
+    )
 }

@@ -60,8 +60,11 @@ impl Registry {
             .filter(|tool| selection.iter().any(|name| fits(tool.spec(), name)))
             .cloned()
             .collect();
-        let by_name =
-            chosen.iter().enumerate().map(|(at, tool)| (tool.spec().name.clone(), at)).collect();
+        let by_name = chosen
+            .iter()
+            .enumerate()
+            .map(|(at, tool)| (tool.spec().name.clone(), at))
+            .collect();
         Ok(Self { tools: chosen, by_name })
     }
 

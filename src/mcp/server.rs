@@ -92,14 +92,17 @@ fn described(spec: &Spec) -> Tool {
 }
 
 fn answered(outcome: Outcome) -> CallToolResult {
-    let error = outcome.error.map(
-        |problem| json!({"code": problem.code.as_str(), "message": problem.message}),
-    );
+    let error = outcome
+        .error
+        .map(|problem| json!({"code": problem.code.as_str(), "message": problem.message}));
     let mut meta = JsonObject::new();
     meta.insert("killick".to_owned(), json!({"error": error, "details": outcome.details}));
     let content = vec![ContentBlock::text(outcome.text)];
-    let mut result =
-        if outcome.ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
+    let mut result = if outcome.ok {
+        CallToolResult::success(content)
+    } else {
+        CallToolResult::error(content)
+    };
     result.meta = Some(MetaObject::from(meta));
     result
 }

@@ -137,7 +137,8 @@ impl Record {
     fn effect(self, lines: &mut LineCache<'_>) -> Result<Option<Effect>, StoreError> {
         match self {
             Self::Seen { root, path, digest, whole, clipped } => {
-                let (Some(place), Some(digest)) = (place(&root, &path), Digest::from_hex(&digest))
+                let (Some(place), Some(digest)) =
+                    (place(&root, &path), Digest::from_hex(&digest))
                 else {
                     return Ok(None);
                 };
@@ -264,7 +265,9 @@ mod tests {
             assert_eq!(state, told);
             for n in 0..6 {
                 let effects = [seen("a", &format!("{round} {n}\n")), seen("b", "same\n")];
-                effects.iter().for_each(|effect| told.fold(effect));
+                for effect in &effects {
+                    told.fold(effect);
+                }
                 file.append(&effects).unwrap();
             }
         }

@@ -6,6 +6,6 @@ mod read_state;
 mod memory;
 mod file;
 
-pub use memory::{Session, SessionId};
 pub use file::{SessionFile, SessionFileError};
+pub use memory::{Session, SessionId};
 pub use read_state::{ReadState, Version};

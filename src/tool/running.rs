@@ -223,7 +223,7 @@ mod tests {
         let (watch, running, token) = start(50);
         running.commit().unwrap();
         token.cancel();
-        let waited = tokio::time::timeout(Duration::from_secs(60), watch.stopped()).await;
+        let waited = tokio::time::timeout(Duration::from_mins(1), watch.stopped()).await;
         assert!(waited.is_err());
     }
 
@@ -231,7 +231,7 @@ mod tests {
     async fn waiting_does_not_count() {
         let (watch, running, _token) = start(50);
         running.pause();
-        let waited = tokio::time::timeout(Duration::from_secs(60), watch.stopped()).await;
+        let waited = tokio::time::timeout(Duration::from_mins(1), watch.stopped()).await;
         assert!(waited.is_err());
         running.resume();
         assert_eq!(watch.stopped().await, Stop::Deadline);

@@ -5,8 +5,8 @@ use crate::path::Place;
 use crate::protocol::{Effect, FileChange, TransactionId};
 use crate::tool::{Failure, Problem, Running};
 use crate::workspace::{
-    Change, CommitError, Committed, Context, Origin, Patience, ProblemKind, RealDisk,
-    Recovery, Transaction,
+    Change, CommitError, Committed, Context, Origin, Patience, ProblemKind, RealDisk, Recovery,
+    Transaction,
 };
 
 use super::kit::Kit;
@@ -82,7 +82,9 @@ pub(super) fn recovered(recoveries: &[Recovery]) -> Vec<String> {
     let foreign: Vec<String> = foreign.map(ToString::to_string).collect();
     let mut said = Vec::new();
     if !recoveries.is_empty() {
-        said.push("(an earlier write that had been interrupted was recovered first)".to_owned());
+        said.push(
+            "(an earlier write that had been interrupted was recovered first)".to_owned(),
+        );
     }
     if !foreign.is_empty() {
         said.push(format!("(left as somebody else has changed them: {})", foreign.join(", ")));
@@ -99,10 +101,16 @@ fn refused(error: CommitError) -> Failure {
             Code::Cancelled,
             "the call was withdrawn while another writer held the repository; make it again.",
         ),
-        CommitError::Io { verb, place, source } => refuse::io(verb, &place.to_string(), &source),
+        CommitError::Io { verb, place, source } => {
+            refuse::io(verb, &place.to_string(), &source)
+        }
         CommitError::Store(error) => {
-            let cause = std::error::Error::source(&error).map_or_else(String::new, |e| format!(": {e}"));
-            Failure::new(Code::Io, format!("killick's own journal cannot be kept: {error}{cause}."))
+            let cause = std::error::Error::source(&error)
+                .map_or_else(String::new, |e| format!(": {e}"));
+            Failure::new(
+                Code::Io,
+                format!("killick's own journal cannot be kept: {error}{cause}."),
+            )
         }
         CommitError::Unfinished { places, source } => {
             let places: Vec<String> = places.iter().map(ToString::to_string).collect();
@@ -126,13 +134,15 @@ fn problem(place: &Place, kind: ProblemKind) -> Problem {
         ProblemKind::ReadOnly => {
             (Code::ReadOnly, "is read-only: no write bit, or a read-only root or file system.")
         }
-        ProblemKind::NotPermitted => {
-            (Code::Io, "may not be written by this user; ask for its mode or owner to be changed.")
-        }
+        ProblemKind::NotPermitted => (
+            Code::Io,
+            "may not be written by this user; ask for its mode or owner to be changed.",
+        ),
         ProblemKind::ParentMissing => (Code::NotFound, "has no folder to be in."),
-        ProblemKind::ParentNotFolder => {
-            (Code::NotFound, "would lie below something that is no folder; choose another path.")
-        }
+        ProblemKind::ParentNotFolder => (
+            Code::NotFound,
+            "would lie below something that is no folder; choose another path.",
+        ),
         ProblemKind::IsDirectory => (Code::IsDirectory, "is a folder; choose another path."),
         ProblemKind::NotRegular => {
             (Code::NotText, "is a pipe, a device or a socket, which is not written to.")

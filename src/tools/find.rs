@@ -41,8 +41,9 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
         .build();
     let spec = Spec {
         name: "find".to_owned(),
-        description: "List the files whose paths match a glob, sorted. Paths only; search looks inside."
-            .to_owned(),
+        description:
+            "List the files whose paths match a glob, sorted. Paths only; search looks inside."
+                .to_owned(),
         schema,
         toolset: "core",
         reach: Reach::Reads,

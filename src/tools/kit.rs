@@ -105,14 +105,17 @@ impl Kit {
 
     /// Returns whether a place may be read, its other names included.
     pub(super) fn may_read(&self, place: &Place) -> bool {
-        if !self.grant.admits(&Capability::FileRead, place) || self.forbids.for_read(place).is_some() {
+        if !self.grant.admits(&Capability::FileRead, place)
+            || self.forbids.for_read(place).is_some()
+        {
             return false;
         }
         if !self.grant.is_scoped(&Capability::FileRead) {
             return true;
         }
         let target = self.workspace.resolve_place(place);
-        target.is_ok_and(|target| self.check_target_links(&Capability::FileRead, &target).is_ok())
+        target
+            .is_ok_and(|target| self.check_target_links(&Capability::FileRead, &target).is_ok())
     }
 
     /// The same for a target that has been resolved.

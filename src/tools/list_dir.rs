@@ -14,7 +14,9 @@ use crate::path::Place;
 use crate::text::count;
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Running, Spec, Tool};
-use crate::workspace::{Bounds, FolderList, Ignored, Kind, ListKind, ListLimits, ListRow, Target};
+use crate::workspace::{
+    Bounds, FolderList, Ignored, Kind, ListKind, ListLimits, ListRow, Target,
+};
 
 /// The most entries of one result.
 const MAX_ROWS: usize = 500;
@@ -35,9 +37,10 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
         .build();
     let spec = Spec {
         name: "list_dir".to_owned(),
-        description: "List a folder: folders first, then files with their sizes. What the repository \
+        description:
+            "List a folder: folders first, then files with their sizes. What the repository \
             ignores is left out."
-            .to_owned(),
+                .to_owned(),
         schema,
         toolset: "project",
         reach: Reach::Reads,
@@ -67,18 +70,27 @@ impl Tool for ListDir {
         };
         let target = self.kit.readable(args.path.as_deref().unwrap_or("."))?;
         let kit = Arc::clone(&self.kit);
-        let demands = vec![Demand { capability: Capability::FileRead, resource: Resource::Some }];
+        let demands =
+            vec![Demand { capability: Capability::FileRead, resource: Resource::Some }];
         Ok(Prepared::new(demands, move |running| list(&kit, &target, depth, running)))
     }
 }
 
-fn list(kit: &Kit, target: &Target, depth: usize, running: &Running) -> Result<Outcome, Failure> {
+fn list(
+    kit: &Kit,
+    target: &Target,
+    depth: usize,
+    running: &Running,
+) -> Result<Outcome, Failure> {
     let may_enter = |folder: &Place| {
-        kit.grant.reaches(&Capability::FileRead, folder) && kit.forbids.for_read(folder).is_none()
+        kit.grant.reaches(&Capability::FileRead, folder)
+            && kit.forbids.for_read(folder).is_none()
     };
     match target.kind {
         Kind::Folder => {}
-        Kind::Missing { .. } => return Err(refuse::not_found(&target.place, &kit.near(target))),
+        Kind::Missing { .. } => {
+            return Err(refuse::not_found(&target.place, &kit.near(target)));
+        }
         Kind::File(_) | Kind::Other => return Err(refuse::not_a_folder(&target.place)),
     }
     if !may_enter(&target.place) {
@@ -105,7 +117,10 @@ fn outcome(list: &FolderList) -> Outcome {
         lines.push("(empty folder)".to_owned());
     }
     if list.n_more > 0 {
-        lines.push(format!("({} more; name a folder below to see them)", count(list.n_more, "entry")));
+        lines.push(format!(
+            "({} more; name a folder below to see them)",
+            count(list.n_more, "entry")
+        ));
     }
     lines.extend(notes::of_walk(&list.notes));
     Outcome::success(lines.join("\n"))

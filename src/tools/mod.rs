@@ -25,13 +25,17 @@ use crate::tool::{Failure, Tool};
 type Make = fn(&Arc<Kit>) -> Arc<dyn Tool>;
 
 /// Every tool, in the order in which they are listed.
-pub const ALL: &[Make] = &[read::tool, find::tool, search::tool, write::tool, undo::tool, list_dir::tool];
+pub const ALL: &[Make] =
+    &[read::tool, find::tool, search::tool, write::tool, undo::tool, list_dir::tool];
 
 /// Takes arguments that have been held against the schema as a tool's own type.
 ///
 /// Errors: `internal`, where schema and type disagree, which is killick's fault.
 fn parsed<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Failure> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        Failure::new(Code::Internal, format!("the tool's schema and its arguments disagree: {error}."))
+        Failure::new(
+            Code::Internal,
+            format!("the tool's schema and its arguments disagree: {error}."),
+        )
     })
 }

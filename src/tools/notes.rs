@@ -1,4 +1,4 @@
-//! What find, search and list_dir say about what they left out: each note in parentheses on its own line.
+//! What find, search and `list_dir` say about what they left out: each note in parentheses on its own line.
 
 use crate::text::count;
 use crate::workspace::{Stop, WalkNotes};
@@ -6,7 +6,11 @@ use crate::workspace::{Stop, WalkNotes};
 /// Returns the notes of a walk, in a fixed order; none for what did not happen.
 pub(super) fn of_walk(notes: &WalkNotes) -> Vec<String> {
     let said = [
-        (notes.n_ignored, "entry", "ignored by the repository and left out; pass ignored: true to include"),
+        (
+            notes.n_ignored,
+            "entry",
+            "ignored by the repository and left out; pass ignored: true to include",
+        ),
         (notes.n_outside_scope, "entry", "outside what this session may read and left out"),
         (notes.n_unreadable, "folder", "unreadable and left out"),
         (notes.n_not_utf8, "name", "not UTF-8 and left out"),

@@ -1,5 +1,6 @@
 //! `read`: a file's lines with their anchors, a page at a time. Any read arms the whole file.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -38,9 +39,10 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
         .build();
     let spec = Spec {
         name: "read".to_owned(),
-        description: "Read a text file. Each line comes as LINE:HH|content; LINE:HH is the anchor that \
+        description:
+            "Read a text file. Each line comes as LINE:HH|content; LINE:HH is the anchor that \
             edits use. At most 1000 lines a call; the last line then says how to go on."
-            .to_owned(),
+                .to_owned(),
         schema,
         toolset: "core",
         reach: Reach::Reads,
@@ -216,9 +218,10 @@ impl Page {
         } else if truncated {
             let (first, last) = (self.first, self.last);
             let next = last + 1;
-            text.push_str(&format!(
+            let _ = write!(
+                text,
                 "\n(lines {first}..{last} of {n_lines} are shown; go on with start: {next})"
-            ));
+            );
         }
         let seen = Effect::Seen {
             place: place.clone(),

@@ -13,9 +13,12 @@ use crate::workspace::{Forbidden, LoadError, PathError, SelectError};
 /// Refuses a path that means no place.
 pub(super) fn path(error: PathError) -> Failure {
     match error {
-        PathError::Nul => Failure::new(Code::BadArg, "the path holds a NUL byte; no file has such a name."),
+        PathError::Nul => {
+            Failure::new(Code::BadArg, "the path holds a NUL byte; no file has such a name.")
+        }
         PathError::Escape { path, link } => {
-            let through = link.map_or(String::new(), |link| format!(" through the symlink {link}"));
+            let through =
+                link.map_or(String::new(), |link| format!(" through the symlink {link}"));
             Failure::new(
                 Code::PathEscape,
                 format!(
@@ -26,15 +29,21 @@ pub(super) fn path(error: PathError) -> Failure {
         }
         PathError::SymlinkLoop { path } => Failure::new(
             Code::Io,
-            format!("{path} leads through more than 40 symlinks, most likely in a circle; name the file itself."),
+            format!(
+                "{path} leads through more than 40 symlinks, most likely in a circle; name the file itself."
+            ),
         ),
         PathError::NotUtf8 { link } => Failure::new(
             Code::Io,
-            format!("the symlink {link} leads to a name that is not UTF-8, which killick cannot show or take."),
+            format!(
+                "the symlink {link} leads to a name that is not UTF-8, which killick cannot show or take."
+            ),
         ),
         PathError::NotAFolder { file } => Failure::new(
             Code::NotFound,
-            format!("{file} is a file, so nothing lies below it; find lists the paths that there are."),
+            format!(
+                "{file} is a file, so nothing lies below it; find lists the paths that there are."
+            ),
         ),
         PathError::Io { verb, path, source } => io(verb, &path.to_string(), &source),
     }
@@ -57,7 +66,9 @@ pub(super) fn forbidden(place: &Place, why: Forbidden) -> Failure {
         Forbidden::Settings => "is killick's settings; ask the user to change them",
         Forbidden::LocalSettings => "is the user's own settings of this project",
         Forbidden::State => "is killick's own state",
-        Forbidden::TrustedProgram => "is a program that a trusted setting runs; ask the user to change it",
+        Forbidden::TrustedProgram => {
+            "is a program that a trusted setting runs; ask the user to change it"
+        }
     };
     Failure::new(Code::ForbiddenPath, format!("{place} {what}. File tools keep away from it."))
 }
@@ -101,7 +112,9 @@ pub(super) fn not_found(place: &Place, near: &[String]) -> Failure {
 pub(super) fn is_directory(place: &Place) -> Failure {
     Failure::new(
         Code::IsDirectory,
-        format!("{place} is a folder; name a file, or use list_dir or find to see what it holds."),
+        format!(
+            "{place} is a folder; name a file, or use list_dir or find to see what it holds."
+        ),
     )
 }
 
@@ -109,7 +122,9 @@ pub(super) fn is_directory(place: &Place) -> Failure {
 pub(super) fn not_regular(place: &Place) -> Failure {
     Failure::new(
         Code::NotText,
-        format!("{place} is a pipe, a device or a socket, not a regular file; it was not opened."),
+        format!(
+            "{place} is a pipe, a device or a socket, not a regular file; it was not opened."
+        ),
     )
 }
 
@@ -125,10 +140,9 @@ pub(super) fn not_a_folder(place: &Place) -> Failure {
 
 /// Refuses a folder below which nothing may be read.
 pub(super) fn denied(folder: &Place, grant: &Grant) -> Failure {
-    let demand = Demand {
-        capability: Capability::FileRead,
-        resource: Resource::Path(folder.clone()),
-    };
-    let denial = grant.check(&demand).err().map_or_else(String::new, |denial| denial.to_string());
+    let demand =
+        Demand { capability: Capability::FileRead, resource: Resource::Path(folder.clone()) };
+    let denial =
+        grant.check(&demand).err().map_or_else(String::new, |denial| denial.to_string());
     Failure::new(Code::CapabilityDenied, format!("{denial}."))
 }

@@ -45,7 +45,10 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
         .text("pattern", "Regular expression (Rust syntax), matched within each line.")
         .text("path", "A file, a folder, or a glob such as src/**/*.rs.")
         .optional_integer("context", "Lines to show around each match. Default 0.")
-        .optional_integer("max_results", "Most matching lines to show, up to 1000. Default 1000.")
+        .optional_integer(
+            "max_results",
+            "Most matching lines to show, up to 1000. Default 1000.",
+        )
         .optional_flag("ignored", "Also what the repository ignores. Default false.")
         .build();
     let spec = Spec {
@@ -124,9 +127,7 @@ fn search(
     running: &Running,
 ) -> Result<Outcome, Failure> {
     match selection {
-        Selection::Missing(target) => {
-            Err(refuse::not_found(&target.place, &kit.near(target)))
-        }
+        Selection::Missing(target) => Err(refuse::not_found(&target.place, &kit.near(target))),
         Selection::Other(target) => Err(refuse::not_regular(&target.place)),
         Selection::File(target) => search_one(kit, target, wanted, running),
         Selection::Below(_) | Selection::Nothing => {
@@ -259,7 +260,10 @@ impl Report {
         }
         lines.extend(left_out(found, self.n_rows, self.effects.len()));
         lines.extend(skipped(found));
-        lines.extend(notes::of_walk(&WalkNotes { stopped: walk.stopped.or(found.stopped), ..*walk }));
+        lines.extend(notes::of_walk(&WalkNotes {
+            stopped: walk.stopped.or(found.stopped),
+            ..*walk
+        }));
         let n_skipped = found.n_too_large + found.n_not_text + found.n_unreadable;
         let mut outcome = Outcome::success(lines.join("\n"))
             .detail("matches", found.n_lines)
@@ -287,16 +291,12 @@ fn push_line(
     line: LineNo,
     found: Option<&MatchLine>,
 ) -> Extent {
-    match found {
-        Some(found) => {
-            row.push('*');
-            push_window(row, snapshot, line, found.focus.clone())
-        }
-        None => {
-            row.push(' ');
-            push_row(row, snapshot, line, ROW_CHARS)
-        }
+    if let Some(found) = found {
+        row.push('*');
+        return push_window(row, snapshot, line, found.focus.clone());
     }
+    row.push(' ');
+    push_row(row, snapshot, line, ROW_CHARS)
 }
 
 fn note(shown: &mut Shown, snapshot: &Snapshot, line: LineNo, extent: Extent) {
@@ -359,11 +359,17 @@ fn search_large(
     let mut report = Report { text: String::new(), n_chars: 0, n_rows: 0, effects: Vec::new() };
     let budget = kit.output_chars.saturating_sub(NOTE_CHARS);
     for row in &found.rows {
-        let header = if report.text.is_empty() { format!("{}\n", target.spelled) } else { String::new() };
+        let header = if report.text.is_empty() {
+            format!("{}\n", target.spelled)
+        } else {
+            String::new()
+        };
         let is_match = row.kind == RowKind::Match;
         let sign = if is_match { '*' } else { ' ' };
         let check = row.digest.check();
-        if !report.push(&format!("{header}{sign}{}:{check:02x}|{}", row.line, row.shown), budget) {
+        if !report
+            .push(&format!("{header}{sign}{}:{check:02x}|{}", row.line, row.shown), budget)
+        {
             break;
         }
         report.n_rows += usize::from(is_match);
@@ -390,7 +396,9 @@ fn large(error: LargeError, shown: &Place) -> Failure {
         }
         LargeError::LineTooLong { place: _, limit_bytes } => Failure::new(
             Code::TooLarge,
-            format!("{shown} has a line of more than {limit_bytes} bytes, which cannot be searched."),
+            format!(
+                "{shown} has a line of more than {limit_bytes} bytes, which cannot be searched."
+            ),
         ),
         LargeError::Io { place: _, source } => refuse::io("read", &shown.to_string(), &source),
     }

@@ -34,8 +34,9 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
         .build();
     let spec = Spec {
         name: "undo".to_owned(),
-        description: "Take back this session's last writes, all or none. Undoing an undo is a redo."
-            .to_owned(),
+        description:
+            "Take back this session's last writes, all or none. Undoing an undo is a redo."
+                .to_owned(),
         schema,
         toolset: "core",
         reach: Reach::Writes,
@@ -57,7 +58,8 @@ impl Tool for Undo {
     fn prepare(&self, arguments: Map<String, Value>) -> Result<Prepared, Failure> {
         let args: Args = super::parsed(arguments)?;
         let wanted = args.count.unwrap_or(1);
-        let n_wanted = usize::try_from(wanted).ok().filter(|_| (1..=MAX_COUNT).contains(&wanted));
+        let n_wanted =
+            usize::try_from(wanted).ok().filter(|_| (1..=MAX_COUNT).contains(&wanted));
         let Some(n_wanted) = n_wanted else {
             let message = format!("`count` must be between 1 and {MAX_COUNT}, not {wanted}.");
             return Err(Failure::new(Code::BadArg, message));
@@ -150,9 +152,10 @@ fn seen_again(kit: &Kit, file: &CommittedFile) -> Option<Effect> {
 
 fn refused(error: UndoError) -> Failure {
     match error {
-        UndoError::TooFew(0) => {
-            Failure::new(Code::NotFound, "this session has written nothing that could be taken back.")
-        }
+        UndoError::TooFew(0) => Failure::new(
+            Code::NotFound,
+            "this session has written nothing that could be taken back.",
+        ),
         UndoError::TooFew(n) => Failure::new(
             Code::NotFound,
             format!("this session has only {} to take back.", count(n, "write")),
@@ -160,7 +163,9 @@ fn refused(error: UndoError) -> Failure {
         UndoError::Conflict(places) => conflict(&places),
         UndoError::NotKept(place) => Failure::new(
             Code::NotFound,
-            format!("the old content of {place} is not kept any more, so it cannot be restored."),
+            format!(
+                "the old content of {place} is not kept any more, so it cannot be restored."
+            ),
         ),
         UndoError::NoRoot(place) => Failure::new(
             Code::PathEscape,
@@ -177,7 +182,8 @@ fn refused(error: UndoError) -> Failure {
 
 fn conflict(places: &[Place]) -> Failure {
     let problem = |place: &Place| {
-        let message = format!("{place} was changed by somebody else since; read it and edit instead.");
+        let message =
+            format!("{place} was changed by somebody else since; read it and edit instead.");
         Problem::new(Code::Conflict, message)
     };
     Failure { problems: places.iter().map(problem).collect() }

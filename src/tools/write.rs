@@ -37,8 +37,9 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
         .build();
     let spec = Spec {
         name: "write".to_owned(),
-        description: "Write a file whole, replacing what is there. For a new file or a complete rewrite."
-            .to_owned(),
+        description:
+            "Write a file whole, replacing what is there. For a new file or a complete rewrite."
+                .to_owned(),
         schema,
         toolset: "core",
         reach: Reach::Writes,
@@ -63,7 +64,7 @@ impl Tool for Write {
         let target = self.kit.writable(&args.path)?;
         let kit = Arc::clone(&self.kit);
         let demands = vec![demand(Capability::FileWrite, &target.place)];
-        Ok(Prepared::new(demands, move |running| write(&kit, &target, args.content, running)))
+        Ok(Prepared::new(demands, move |running| write(&kit, &target, &args.content, running)))
     }
 }
 
@@ -74,7 +75,10 @@ enum Prior {
     /// Bytes that are no text.
     Bytes(Vec<u8>),
     /// Too large to be read whole; its digest and size.
-    Large { digest: Digest, len: u64 },
+    Large {
+        digest: Digest,
+        len: u64,
+    },
 }
 
 impl Prior {
@@ -91,7 +95,9 @@ impl Prior {
         match self {
             Self::Nothing => Value::Null,
             Self::Text(snapshot) => snapshot.text().into(),
-            Self::Bytes(bytes) => json!({"digest": Digest::of(bytes).to_hex(), "bytes": bytes.len()}),
+            Self::Bytes(bytes) => {
+                json!({"digest": Digest::of(bytes).to_hex(), "bytes": bytes.len()})
+            }
             Self::Large { digest, len } => json!({"digest": digest.to_hex(), "bytes": len}),
         }
     }
@@ -100,17 +106,20 @@ impl Prior {
 fn write(
     kit: &Kit,
     target: &Target,
-    content: String,
+    content: &str,
     running: &Running,
 ) -> Result<Outcome, Failure> {
     kit.check_target_links(&Capability::FileWrite, target)?;
-    let (prior, committed) = replace(kit, target, &content, running)?;
+    let (prior, committed) = replace(kit, target, content, running)?;
     let after = Snapshot::new(content.as_bytes());
     let is_same = prior.digest() == Some(Digest::of(content.as_bytes()));
-    let mut lines =
-        vec![format!("Wrote {} to {}.", count(content.chars().count(), "character"), target.spelled)];
+    let mut lines = vec![format!(
+        "Wrote {} to {}.",
+        count(content.chars().count(), "character"),
+        target.spelled
+    )];
     lines.extend(unseen(kit, target, &prior));
-    lines.extend(unbalanced(target, &content));
+    lines.extend(unbalanced(target, content));
     lines.extend(commit::recovered(&committed.recovered));
     let mut outcome = Outcome::success(lines.join("\n"))
         .detail("path", target.spelled.to_string())
@@ -200,7 +209,12 @@ fn unbalanced(target: &Target, content: &str) -> Option<String> {
     Some(format!("(the file is unbalanced: {})", balance.first()?))
 }
 
-fn file_details(target: &Target, prior: &Prior, after: Option<&Snapshot>, is_same: bool) -> Value {
+fn file_details(
+    target: &Target,
+    prior: &Prior,
+    after: Option<&Snapshot>,
+    is_same: bool,
+) -> Value {
     let status = match prior {
         Prior::Nothing => "created",
         _ if is_same => "unchanged",

@@ -107,9 +107,11 @@ impl Workspace {
         let mut piece = vec![0; PIECE_BYTES];
         let mut len = 0u64;
         loop {
-            let n = file
-                .read(&mut piece)
-                .map_err(|source| LoadError::Io { verb: "read", place: place.clone(), source })?;
+            let n = file.read(&mut piece).map_err(|source| LoadError::Io {
+                verb: "read",
+                place: place.clone(),
+                source,
+            })?;
             if n == 0 {
                 return Ok((digester.finish(), len));
             }

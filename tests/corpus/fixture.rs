@@ -1,6 +1,6 @@
 //! The format of a case: sections, each opened by a fence line `=== NAME ARGUMENT…`.
 //!
-//! What stands before the first fence says what the case shows. A first line `fence XXX` declares another
+//! What stands before the first fence says what the case shows. A first line `fence ###` declares another
 //! fence, for contents that hold `===` themselves. A section's content is its lines, each with its
 //! newline; `(no final newline)` at the end of a fence line takes the last newline away.
 

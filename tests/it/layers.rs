@@ -30,8 +30,13 @@ fn table() -> (Vec<String>, Edges) {
     for (rank, name) in &modules {
         for import in &edges[name] {
             let below = modules.iter().find(|(_, other)| other == import);
-            let below = below.unwrap_or_else(|| panic!("{name} imports {import}, which has no row"));
-            assert!(below.0 < *rank, "{name} (rank {rank}) may not import {import} (rank {})", below.0);
+            let below =
+                below.unwrap_or_else(|| panic!("{name} imports {import}, which has no row"));
+            assert!(
+                below.0 < *rank,
+                "{name} (rank {rank}) may not import {import} (rank {})",
+                below.0
+            );
         }
     }
     (modules.into_iter().map(|(_, name)| name).collect(), edges)
@@ -43,7 +48,9 @@ fn imports(text: &str) -> BTreeSet<String> {
     code.match_indices("crate::")
         .map(|(at, found)| &code[at + found.len()..])
         .map(|rest| rest.split(|c: char| !c.is_ascii_lowercase() && c != '_').next().unwrap())
-        .inspect(|name| assert!(!name.is_empty(), "write `use crate::module::…`, one module a line"))
+        .inspect(|name| {
+            assert!(!name.is_empty(), "write `use crate::module::…`, one module a line")
+        })
         .map(str::to_owned)
         .collect()
 }

@@ -1,6 +1,14 @@
 //! The integration tests: the house rules, flows in process, and a dozen runs of the binary.
-#![expect(clippy::disallowed_methods, reason = "tests lay out and look at real files")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::string_slice,
+    reason = "tests lay out and look at real files, and fail by panicking"
+)]
 
+mod flow;
 mod layers;
+mod runs;
 mod source;
 mod tidy;

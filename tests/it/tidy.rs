@@ -24,9 +24,12 @@ fn every_file_says_what_it_is() {
 
 #[test]
 fn no_marker_is_left_over() {
-    let markers = ["todo!", "unimplemented!", "dbg!", "FIXME", "XXX", "HACK", "#[ignore", "TODO"];
+    let markers =
+        ["todo!", "unimplemented!", "dbg!", "FIXME", "XXX", "HACK", "#[ignore", "TODO"];
     for folder in FOLDERS {
-        for (path, text) in source::files(folder).iter().filter(|(path, _)| !path.ends_with("tidy.rs")) {
+        for (path, text) in
+            source::files(folder).iter().filter(|(path, _)| !path.ends_with("tidy.rs"))
+        {
             for marker in markers {
                 assert!(!text.contains(marker), "{folder}/{} holds {marker}", path.display());
             }
@@ -58,7 +61,9 @@ fn no_module_is_a_drawer() {
 fn no_code_branches_on_the_words_of_a_message() {
     for (path, text) in source::files("src") {
         let code = source::without_tests(&text);
-        for fault in [".to_string() ==", "message ==", "message.contains", "message.starts_with(\""] {
+        for fault in
+            [".to_string() ==", "message ==", "message.contains", "message.starts_with(\""]
+        {
             assert!(!code.contains(fault), "{} holds {fault:?}", path.display());
         }
     }
@@ -81,8 +86,10 @@ fn no_line_of_text_ends_in_white_space() {
 #[test]
 fn every_fixture_belongs_to_an_area() {
     let areas = fs::read_to_string(source::root().join("tests/corpus/main.rs")).unwrap();
-    let named: BTreeSet<&str> =
-        areas.lines().filter_map(|line| line.trim().strip_prefix("(\"")?.split('"').next()).collect();
+    let named: BTreeSet<&str> = areas
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("(\"")?.split('"').next())
+        .collect();
     let fixtures = source::root().join("tests/fixtures");
     let mut folders = vec![fixtures.clone()];
     while let Some(folder) = folders.pop() {
@@ -121,4 +128,12 @@ fn the_changelog_knows_this_version() {
     let page = fs::read_to_string(source::root().join("CHANGELOG.md")).unwrap();
     let heading = format!("## {}", env!("CARGO_PKG_VERSION"));
     assert_eq!(page.lines().filter(|line| line.starts_with(&heading)).count(), 1);
+}
+
+#[test]
+fn the_page_of_error_codes_is_the_list() {
+    let page = fs::read_to_string(source::root().join("docs/errors.md")).unwrap();
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    let row = |code: &killick::code::Code| format!("| `{code}` | {} |", code.meaning());
+    assert_eq!(rows, killick::code::Code::ALL.iter().map(row).collect::<Vec<_>>());
 }

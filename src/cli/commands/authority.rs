@@ -15,8 +15,9 @@ const ENFORCED: &[&str] = &[
 ];
 
 /// What nothing holds it to.
-const NOT_ENFORCED: &[&str] =
-    &["other programs of the same user may change files, their modes and their times at any moment"];
+const NOT_ENFORCED: &[&str] = &[
+    "other programs of the same user may change files, their modes and their times at any moment",
+];
 
 pub(super) fn run(options: &Options, format: Format) -> Result<Exit, Ended> {
     let ground = Ground::survey(options.clone())?;
@@ -74,9 +75,12 @@ fn origins(ground: &Ground) -> Vec<String> {
 
 fn roots(ground: &Ground) -> Vec<String> {
     let main = format!("{} (workspace)", ground.workspace_path().display());
-    let extras = ground.settings.workspace_extra.value.iter().map(|extra| {
-        format!("{} ({:?})", extra.path.value, extra.access).to_lowercase()
-    });
+    let extras = ground
+        .settings
+        .workspace_extra
+        .value
+        .iter()
+        .map(|extra| format!("{} ({:?})", extra.path.value, extra.access).to_lowercase());
     std::iter::once(main).chain(extras).collect()
 }
 

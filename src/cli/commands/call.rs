@@ -44,8 +44,10 @@ pub(super) fn run(
         Some(Err(name)) => return Err(Ended::usage(BadCall::SessionName(name.to_owned()))),
     };
     let mut app = App::start(options, kind)?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Ended::refused)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Ended::refused)?;
     let outcome = runtime
         .block_on(call_until_signalled(&app, Call { tool, arguments }))
         .map_err(Ended::refused)?;

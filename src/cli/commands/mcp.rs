@@ -15,8 +15,10 @@ pub(super) fn run(options: Options) -> Result<Exit, Ended> {
     let app = App::start(options, SessionKind::Process)?;
     // One thread polls, so that calls take their turns in the order in which they came; the work itself
     // is on blocking threads.
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Ended::refused)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Ended::refused)?;
     let served = runtime.block_on(serve_stdio(Arc::new(app.executor)));
     runtime.shutdown_timeout(LAST_WORK);
     served.map_err(Ended::refused)?;

@@ -49,7 +49,7 @@ pub fn main() -> ExitCode {
         Err(shown) => {
             let exit = if shown.use_stderr() { Exit::Usage } else { Exit::Done };
             // clap knows which stream its words belong to; a reader that went away wants none.
-            let _ = shown.print();
+            drop(shown.print());
             return exit.into();
         }
     };
@@ -89,7 +89,10 @@ fn options(global: &Global) -> Result<Options, Ended> {
         None => Sources::Layers,
     };
     Ok(Options {
-        workspace: global.workspace.as_ref().map_or_else(|| current.clone(), |dir| current.join(dir)),
+        workspace: global
+            .workspace
+            .as_ref()
+            .map_or_else(|| current.clone(), |dir| current.join(dir)),
         sources,
         capabilities: global.capabilities.clone(),
         tools: global.tools.clone(),

@@ -53,7 +53,8 @@ fn values(settings: &Settings) -> Vec<(String, String, String)> {
         row("capabilities", "everything".to_owned(), &Origin::BuiltIn);
     }
     for list in &settings.capabilities {
-        let entries: Vec<&str> = list.entries.iter().map(|entry| entry.value.as_str()).collect();
+        let entries: Vec<&str> =
+            list.entries.iter().map(|entry| entry.value.as_str()).collect();
         row("capabilities", format!("{entries:?}"), &list.origin);
     }
     let tools = match &settings.tools.value {
@@ -70,8 +71,13 @@ fn values(settings: &Settings) -> Vec<(String, String, String)> {
         .map(|extra| format!("{} ({:?})", extra.path.value, extra.access).to_lowercase())
         .collect();
     row("workspace.extra", format!("{extras:?}"), &settings.workspace_extra.origin);
-    row("limits.output_chars", settings.output_chars.value.to_string(), &settings.output_chars.origin);
-    let dir = settings.session_dir.value.as_ref().map_or("null".to_owned(), |dir| format!("{dir:?}"));
+    row(
+        "limits.output_chars",
+        settings.output_chars.value.to_string(),
+        &settings.output_chars.origin,
+    );
+    let dir =
+        settings.session_dir.value.as_ref().map_or("null".to_owned(), |dir| format!("{dir:?}"));
     row("session.dir", dir, &settings.session_dir.origin);
     row("session.keep_days", settings.keep_days.value.to_string(), &settings.keep_days.origin);
     rows

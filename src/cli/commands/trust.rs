@@ -14,12 +14,17 @@ pub(super) fn run(options: &Options, revoke: bool) -> Result<Exit, Ended> {
     }
     let judged = trustee.trust().map_err(Ended::refused)?;
     if judged.is_empty() {
-        report::data("There are no project settings here: .killick/settings.json does not exist.");
+        report::data(
+            "There are no project settings here: .killick/settings.json does not exist.",
+        );
     }
     for file in judged {
         let digest = Digest::of(&file.bytes).to_hex();
         let start = digest.get(..16).unwrap_or_default();
-        report::data(&format!("Trusted {} as it is now (BLAKE3 {start}…).", file.path.display()));
+        report::data(&format!(
+            "Trusted {} as it is now (BLAKE3 {start}…).",
+            file.path.display()
+        ));
     }
     Ok(Exit::Done)
 }

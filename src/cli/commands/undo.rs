@@ -52,8 +52,10 @@ fn take_back(options: Options, last: &[Done]) -> Result<Exit, Ended> {
     }
     let id = SessionId::new(session).ok_or_else(|| Ended::refused(CannotUndo::NoSession))?;
     let app = App::start(options, SessionKind::Adopted(id))?;
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Ended::refused)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Ended::refused)?;
     let call = Call { tool: "undo".to_owned(), arguments: json!({"count": last.len()}) };
     let outcome = runtime.block_on(app.executor.call(call, &CancellationToken::new()));
     super::call::report(&outcome, crate::cli::args::Format::Text);

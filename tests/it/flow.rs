@@ -1,0 +1,315 @@
+//! Flows in process: a session over a scratch workspace, driven through the executor as any caller is.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::sync::Arc;
+
+use killick::app::{App, Options, SessionKind, Sources};
+use killick::dispatch::Call;
+use killick::session::SessionId;
+use killick::tool::Outcome;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// A scratch workspace with its own state folder.
+struct Scratch {
+    home: TempDir,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir(home.path().join("ws")).unwrap();
+        Self { home }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.home.path().join("ws").join(name)
+    }
+
+    fn lay(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+        self
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn options(&self, capabilities: Option<&str>) -> Options {
+        Options {
+            workspace: self.path(""),
+            sources: Sources::None,
+            capabilities: capabilities.map(str::to_owned),
+            tools: None,
+            state: self.home.path().join("state"),
+            config: self.home.path().join("config"),
+            warn: |_| {},
+        }
+    }
+
+    fn session(&self, capabilities: Option<&str>) -> Driven {
+        Driven::start(self.options(capabilities), SessionKind::Process)
+    }
+}
+
+/// A session and the runtime that polls it.
+struct Driven {
+    app: Arc<App>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Driven {
+    fn start(options: Options, kind: SessionKind) -> Self {
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self { app: Arc::new(App::start(options, kind).unwrap()), runtime }
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Outcome {
+        let call = Call { tool: tool.to_owned(), arguments };
+        self.runtime.block_on(self.app.executor.call(call, &CancellationToken::new()))
+    }
+
+    fn ok(&self, tool: &str, arguments: Value) -> String {
+        let outcome = self.call(tool, arguments);
+        assert!(outcome.ok, "{}", outcome.text);
+        outcome.text
+    }
+
+    fn refused(&self, tool: &str, arguments: Value) -> (String, String) {
+        let outcome = self.call(tool, arguments);
+        assert!(!outcome.ok, "{}", outcome.text);
+        (outcome.error.unwrap().code.to_string(), outcome.text)
+    }
+}
+
+fn entries(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn writes_are_undone_and_redone_with_everything_they_made() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "old\n");
+    let session = scratch.session(None);
+    session.ok("write", json!({"path": "a.txt", "content": "new\n"}));
+    session.ok("write", json!({"path": "d/e/b.txt", "content": "b\n"}));
+    session.ok("undo", json!({"count": 2}));
+    assert_eq!(scratch.read("a.txt"), "old\n");
+    assert_eq!(entries(&scratch.path("")), ["a.txt"]);
+    session.ok("undo", json!({}));
+    assert_eq!(
+        (scratch.read("a.txt"), scratch.read("d/e/b.txt")),
+        ("new\n".into(), "b\n".into())
+    );
+}
+
+#[test]
+fn an_undo_is_refused_whole_when_one_file_has_changed_since() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "a").lay("b.txt", "b");
+    let session = scratch.session(None);
+    session.ok("write", json!({"path": "a.txt", "content": "A"}));
+    session.ok("write", json!({"path": "b.txt", "content": "B"}));
+    scratch.lay("a.txt", "somebody else");
+    let (code, text) = session.refused("undo", json!({"count": 2}));
+    assert_eq!(code, "conflict");
+    assert!(text.ends_with("nothing was written"), "{text}");
+    assert_eq!(
+        (scratch.read("a.txt"), scratch.read("b.txt")),
+        ("somebody else".into(), "B".into())
+    );
+}
+
+#[test]
+fn a_session_cannot_take_back_what_it_may_not_write() {
+    let scratch = Scratch::new();
+    let id = SessionId::new("one").unwrap();
+    {
+        let whole = Driven::start(scratch.options(None), SessionKind::Named(id.clone()));
+        whole.ok("write", json!({"path": "a.txt", "content": "A"}));
+    }
+    let narrow = Driven::start(scratch.options(Some("file/read")), SessionKind::Named(id));
+    assert_eq!(narrow.refused("undo", json!({})).0, "capability_denied");
+    assert_eq!(scratch.read("a.txt"), "A");
+}
+
+#[test]
+fn a_write_says_when_the_file_was_not_what_the_session_had_seen() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "one\n");
+    let session = scratch.session(None);
+    let unread = session.ok("write", json!({"path": "a.txt", "content": "two\n"}));
+    assert!(unread.contains("had not read"), "{unread}");
+    scratch.lay("a.txt", "three\n");
+    let changed = session.ok("write", json!({"path": "a.txt", "content": "four\n"}));
+    assert!(changed.contains("had changed"), "{changed}");
+    let seen = session.ok("write", json!({"path": "a.txt", "content": "five\n"}));
+    assert_eq!(seen, "Wrote 5 characters to a.txt.");
+}
+
+#[test]
+fn a_long_result_is_cut_and_the_whole_can_be_read_from_its_spill() {
+    let scratch = Scratch::new();
+    for n in 0..900 {
+        scratch.lay(&format!("{}/{n:04}.txt", "folder-with-a-long-name".repeat(2)), "");
+    }
+    let session = scratch.session(None);
+    let text = session.ok("find", json!({"pattern": "**"}));
+    assert!(text.chars().count() < 20_400, "{}", text.chars().count());
+    let note = text.lines().find(|line| line.starts_with("[... truncated")).unwrap();
+    let spill = note.split(" are in ").nth(1).unwrap().trim_end_matches(" ...]");
+    let rows = session.ok("search", json!({"pattern": "0450", "path": spill}));
+    assert!(rows.contains("0450.txt"), "{rows}");
+    let (code, _) = session.refused("write", json!({"path": spill, "content": ""}));
+    assert_eq!(code, "read_only");
+}
+
+#[test]
+fn pages_of_a_long_file_join_to_the_whole() {
+    let scratch = Scratch::new();
+    let lines: Vec<String> =
+        (1..=3000).map(|n| format!("line {n} {}", "x".repeat(n % 90))).collect();
+    scratch.lay("a.txt", lines.join("\n"));
+    let session = scratch.session(None);
+    let mut seen = Vec::new();
+    while seen.len() < lines.len() {
+        let page = session
+            .call("read", json!({"path": "a.txt", "start": seen.len() + 1, "raw": true}));
+        assert!(page.text.chars().count() <= 20_000);
+        let rows = page.text.lines().filter(|line| !line.starts_with('('));
+        seen.extend(rows.map(str::to_owned));
+    }
+    assert_eq!(seen, lines);
+}
+
+#[test]
+fn what_is_no_regular_file_is_refused_at_once() {
+    let scratch = Scratch::new();
+    scratch.lay("f", "x");
+    fs::create_dir(scratch.path("d")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(scratch.path("pipe")).status().unwrap();
+    assert!(made.success());
+    symlink("loop2", scratch.path("loop1")).unwrap();
+    symlink("loop1", scratch.path("loop2")).unwrap();
+    let huge = fs::File::create(scratch.path("huge")).unwrap();
+    huge.set_len(10 << 30).unwrap();
+    let session = scratch.session(None);
+    let cases = [
+        ("pipe", "not_text"),
+        ("d", "is_directory"),
+        ("loop1", "io"),
+        ("huge", "too_large"),
+        ("f/x", "not_found"),
+        ("nothing", "not_found"),
+        ("../x", "path_escape"),
+        ("/etc/passwd", "path_escape"),
+        ("a\0b", "bad_arg"),
+    ];
+    for (path, wanted) in cases {
+        assert_eq!(session.refused("read", json!({"path": path})).0, wanted, "{path:?}");
+    }
+    let not_written =
+        [("pipe", "not_text"), ("d", "is_directory"), ("loop1", "io"), ("../x", "path_escape")];
+    for (path, wanted) in not_written {
+        let (code, text) = session.refused("write", json!({"path": path, "content": "x"}));
+        assert_eq!(code, wanted, "{path}");
+        assert!(text.ends_with("nothing was written"), "{text}");
+    }
+    let found = session.ok("search", json!({"pattern": "x", "path": "huge"}));
+    assert!(found.contains("not text"), "{found}");
+}
+
+#[test]
+fn a_file_without_a_write_bit_stays_as_it_is() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "x");
+    fs::set_permissions(scratch.path("a.txt"), fs::Permissions::from_mode(0o444)).unwrap();
+    let session = scratch.session(None);
+    assert_eq!(
+        session.refused("write", json!({"path": "a.txt", "content": "y"})).0,
+        "read_only"
+    );
+    assert_eq!(scratch.read("a.txt"), "x");
+}
+
+#[test]
+fn a_scoped_session_sees_and_touches_its_scope_only() {
+    let scratch = Scratch::new();
+    scratch.lay("src/a.rs", "fn a() {}\n").lay("secret/b.rs", "fn b() {}\n");
+    fs::hard_link(scratch.path("secret/b.rs"), scratch.path("src/linked.rs")).unwrap();
+    symlink("../secret/b.rs", scratch.path("src/s.rs")).unwrap();
+    let session = scratch.session(Some("file/read(src/**),file/write(src/**)"));
+    let found = session.ok("find", json!({"pattern": "**/*.rs"}));
+    assert_eq!(found.lines().next(), Some("src/a.rs"));
+    assert!(!found.contains("linked.rs") && !found.contains("src/s.rs"), "{found}");
+    let searched = session.ok("search", json!({"pattern": "fn", "path": "."}));
+    assert!(searched.contains("fn a") && !searched.contains("fn b"), "{searched}");
+    let listed = session.ok("list_dir", json!({"depth": 2}));
+    assert!(listed.contains("src/") && !listed.contains("secret"), "{listed}");
+    for path in ["secret/b.rs", "src/s.rs", "src/linked.rs"] {
+        let (code, text) = session.refused("read", json!({"path": path}));
+        assert_eq!(code, "capability_denied", "{path}");
+        assert!(!text.contains("fn b"), "{text}");
+        let (code, _) = session.refused("write", json!({"path": path, "content": "x"}));
+        assert_eq!(code, "capability_denied", "{path}");
+    }
+    assert_eq!(scratch.read("secret/b.rs"), "fn b() {}\n");
+}
+
+#[test]
+fn a_cancelled_call_is_an_outcome_and_writes_nothing() {
+    let scratch = Scratch::new();
+    let session = scratch.session(None);
+    let token = CancellationToken::new();
+    token.cancel();
+    let call =
+        Call { tool: "write".to_owned(), arguments: json!({"path": "a", "content": "x"}) };
+    let outcome = session.runtime.block_on(session.app.executor.call(call, &token));
+    assert_eq!(outcome.text, "cancelled: the caller withdrew the call.\nnothing was written");
+    assert!(!scratch.path("a").exists());
+}
+
+#[test]
+fn every_call_is_in_the_audit_and_the_chain_holds() {
+    let scratch = Scratch::new();
+    let session = scratch.session(Some("file/read"));
+    session.call("read", json!({"path": "nothing"}));
+    session.call("write", json!({"path": "a", "content": "x"}));
+    session.call("no_such_tool", json!({"api_key": "sk-1"}));
+    let store = killick::store::Store::open(scratch.home.path().join("state")).unwrap();
+    let root = scratch.path("").canonicalize().unwrap();
+    let audit = killick::store::Audit::new(&store.workspace(&root));
+    assert_eq!(audit.check().unwrap(), killick::store::Chain::Whole { n_records: 6 });
+}
+
+#[test]
+fn two_sessions_that_write_one_file_lose_no_write() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "start");
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let scratch = &scratch;
+            scope.spawn(move || {
+                let session = scratch.session(None);
+                for n in 0..10 {
+                    let content = format!("{writer} {n}");
+                    session.ok("write", json!({"path": "a.txt", "content": content}));
+                }
+            });
+        }
+    });
+    let last = scratch.read("a.txt");
+    assert!(last.ends_with(" 9"), "{last}");
+    assert_eq!(entries(&scratch.path("")), ["a.txt"]);
+}
