@@ -14,6 +14,11 @@ mod transaction;
 mod recover;
 mod undo;
 #[cfg(test)]
+mod fault_disk;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests lay out and look at real files")]
+mod crash_tests;
+#[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the tests lay out and look at real files")]
 mod transaction_tests;
 

@@ -249,7 +249,7 @@ pub(super) fn abandon(journal: &Journal<'_>, record: &Record) -> Result<(), Comm
             source,
         })?;
     }
-    remove_folders(disk, record.made.iter().rev());
+    remove_folders(disk, record.made.iter().rev())?;
     Ok(journal.forget(&record.id)?)
 }
 
@@ -280,7 +280,7 @@ pub(super) fn roll_back(
         }
     }
     sync_folders(disk, slots)?;
-    remove_folders(disk, record.made.iter().rev());
+    remove_folders(disk, record.made.iter().rev())?;
     journal.forget(&record.id)?;
     Ok(foreign)
 }
@@ -304,22 +304,49 @@ pub(super) fn clean_up(
             foreign.push(slot.place.clone());
         }
     }
-    remove_folders(journal.disk, record.pruned.iter());
+    remove_folders(journal.disk, record.pruned.iter())?;
     journal.finish(record)?;
     Ok(foreign)
 }
 
-/// Removes folders that are empty; one that is not, or that is gone, is left.
-fn remove_folders<'r>(disk: &dyn Disk, folders: impl Iterator<Item = &'r FolderRecord>) {
+/// Removes folders that are empty; one that is not, that is gone, or that must stay is left.
+fn remove_folders<'r>(
+    disk: &dyn Disk,
+    folders: impl Iterator<Item = &'r FolderRecord>,
+) -> Result<(), StoreError> {
     for folder in folders {
         let (Some(root), Some(parent), Some(name)) =
             (open_root(folder), folder.path.parent(), folder.path.file_name())
         else {
             continue;
         };
-        let _removed =
+        let removed =
             disk.open_dir(root.dir(), &parent).and_then(|dir| disk.rmdir(dir.as_fd(), name));
+        match removed {
+            Err(source) if !must_stay(&source) => {
+                let path = folder.root_path.join(folder.path.as_str());
+                return Err(StoreError::Io { verb: "remove the folder", path, source });
+            }
+            Ok(()) | Err(_) => {}
+        }
     }
+    Ok(())
+}
+
+fn must_stay(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    is_gone(error)
+        || matches!(
+            Errno::from_io_error(error),
+            Some(
+                Errno::NOTEMPTY
+                    | Errno::EXIST
+                    | Errno::ACCESS
+                    | Errno::PERM
+                    | Errno::BUSY
+                    | Errno::ROFS
+            )
+        )
 }
 
 /// The most bytes of contents that the store keeps.

@@ -568,6 +568,10 @@ impl Verified {
         journal: &Journal<'_>,
         slots: &mut Vec<Slot>,
     ) -> Result<(), CommitError> {
+        if !self.folders.missing.is_empty() {
+            // A folder that is made must be in a record that outlasts a loss of power.
+            journal.settle(&self.record)?;
+        }
         self.make_folders(context.disk)?;
         for target in &self.targets {
             let dir = self
