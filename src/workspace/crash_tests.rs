@@ -274,6 +274,29 @@ fn bytes_that_somebody_else_writes_after_a_stop_stay_and_the_rest_agrees() {
     }
 }
 
+#[test]
+fn a_commit_first_recovers_what_another_workspace_left_in_its_way() {
+    let kinds = mixed(4);
+    for at in 1.. {
+        let bench = Bench::new();
+        let changes = lay_out(&bench, &kinds);
+        let disk = FaultDisk::new(Fault::Stop, at, Renames::All);
+        let _stopped = commit(&bench, changes, &disk);
+        if !disk.struck() {
+            break;
+        }
+        let other = bench.store.store().workspace(Path::new("/another"));
+        let context = Context { store: &other, ..bench.context(&RealDisk) };
+        let change = bench.change("unrelated", None, Some("x"));
+        let left = pending(&bench).len();
+        let committed =
+            Transaction::new(origin("write"), vec![change]).commit(&context).unwrap();
+        assert_eq!(committed.recovered.len(), left, "at {at}");
+        assert_eq!(pending(&bench), [""; 0], "at {at}");
+        assert!(names(&bench.files).iter().all(|name| !name.contains(".killick")), "at {at}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]

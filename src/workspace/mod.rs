@@ -11,6 +11,8 @@ mod in_place;
 mod publish;
 mod stage;
 mod transaction;
+mod verify;
+mod commit;
 mod recover;
 mod undo;
 #[cfg(test)]
