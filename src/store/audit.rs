@@ -118,7 +118,7 @@ fn last_before(folder: &Folder, name: &str) -> Result<String, StoreError> {
 
 fn days(folder: &Folder) -> Result<Vec<String>, StoreError> {
     let mut names = folder.names()?;
-    names.retain(|name| name.ends_with(".jsonl"));
+    names.retain(|name| name.strip_suffix(".jsonl").is_some());
     Ok(names)
 }
 

@@ -97,6 +97,9 @@ impl Folder {
 
     /// Opens a folder below this one, making it where it is missing.
     pub fn make_child(&self, name: &str) -> Result<Self, StoreError> {
+        if let Some(child) = self.child(name)? {
+            return Ok(child);
+        }
         let path = self.path_of(name)?;
         match rustix::fs::mkdirat(&self.fd, name, FOLDER_MODE) {
             Ok(()) => self.sync()?,
@@ -138,7 +141,7 @@ impl Folder {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(FileInfo {
                 bytes: u64::try_from(stat.st_size).unwrap_or(0),
-                modified_unix_ms: unix_ms(stat.st_mtime, u64::from(stat.st_mtime_nsec)),
+                modified_unix_ms: unix_ms(stat.st_mtime, stat.st_mtime_nsec),
                 is_folder: FileType::from_raw_mode(stat.st_mode) == FileType::Directory,
             })),
             Err(Errno::NOENT) => Ok(None),
@@ -301,7 +304,9 @@ fn make_all(path: &Path) -> io::Result<()> {
     }
 }
 
-fn unix_ms(seconds: i64, nanoseconds: u64) -> u64 {
-    let seconds = u64::try_from(seconds).unwrap_or(0);
+// The width and sign of these fields differ between systems.
+fn unix_ms(seconds: impl TryInto<u64>, nanoseconds: impl TryInto<u64>) -> u64 {
+    let seconds = seconds.try_into().unwrap_or(0);
+    let nanoseconds = nanoseconds.try_into().unwrap_or(0);
     seconds.saturating_mul(1000).saturating_add(nanoseconds / 1_000_000)
 }

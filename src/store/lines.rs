@@ -25,7 +25,7 @@ impl Lines {
     /// Keeps the line digests of the content whose digest is `content`.
     pub fn put(&self, content: Digest, lines: &[LineDigest]) -> Result<(), StoreError> {
         let mut bytes = Vec::with_capacity(lines.len() * LINE_BYTES + SUM_BYTES);
-        lines.iter().for_each(|line| bytes.extend_from_slice(&line.to_bytes()));
+        bytes.extend(lines.iter().flat_map(|line| line.to_bytes()));
         let sum = Digest::of(&bytes);
         bytes.extend_from_slice(sum.as_bytes());
         blobs::put(&self.store, "lines", content, &bytes)

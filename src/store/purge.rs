@@ -3,7 +3,6 @@
 //! Trust is never purged, and neither is a transaction that is not finished, nor a content that it needs:
 //! a content is touched whenever it is put, so it is never older than a record that names it.
 
-use super::blobs::{entries, remove};
 use super::{Folder, Store, StoreError};
 
 const DAY_MS: u64 = 86_400_000;
@@ -76,11 +75,10 @@ fn newest(folder: &Folder, name: &str) -> Result<u64, StoreError> {
 fn purge_contents(store: &Store, limit_unix_ms: u64) -> Result<usize, StoreError> {
     let mut n_removed = 0;
     for part in ["blobs", "lines"] {
-        for entry in entries(store, part)? {
-            if entry.modified_unix_ms < limit_unix_ms {
-                remove(store, part, entry.digest)?;
-                n_removed += 1;
-            }
+        let Some(top) = store.folder(&[part])? else { continue };
+        for shard in top.names()? {
+            // By name, not by digest: what a stopped write left goes too.
+            n_removed += purge_in(&top, &shard, limit_unix_ms)?;
         }
     }
     Ok(n_removed)

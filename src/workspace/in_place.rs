@@ -8,7 +8,8 @@ const BLOCK_BYTES: usize = 4096;
 
 /// Returns whether `now` is what a stopped write of `after` over `before` leaves.
 pub(super) fn is_torn(now: &[u8], before: &[u8], after: &[u8]) -> bool {
-    if now.len() > before.len().max(after.len()) {
+    let shortest = before.len().min(after.len());
+    if now.len() > before.len().max(after.len()) || now.len() < shortest {
         return false;
     }
     now.chunks(BLOCK_BYTES).enumerate().all(|(index, block)| {

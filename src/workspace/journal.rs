@@ -17,7 +17,6 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -50,6 +49,11 @@ impl TransactionId {
     /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Returns true for one transaction in about 256, whichever process makes it.
+    pub(super) fn is_turn(&self) -> bool {
+        self.0.ends_with("00")
     }
 
     /// Returns the id of a transaction at `now_unix_ms` that comes after `newest`, whatever the clock says.
@@ -184,6 +188,14 @@ fn done_name(id: &TransactionId) -> String {
     format!("{id}.done")
 }
 
+fn is_open(name: &str) -> bool {
+    name.strip_suffix(".json").is_some()
+}
+
+fn is_done(name: &str) -> bool {
+    name.strip_suffix(".done").is_some()
+}
+
 impl Journal<'_> {
     /// Returns an id that sorts after every finished transaction of the workspace.
     pub(super) fn next_id(&self, now_unix_ms: u64) -> Result<TransactionId, StoreError> {
@@ -213,7 +225,7 @@ impl Journal<'_> {
         let Some(folder) = self.workspace.folder(&["journal"])? else { return Ok(None) };
         let bytes = folder.read(&open_name(id), RECORD_LIMIT_BYTES)?;
         Ok(bytes.and_then(|bytes| match parse(&bytes) {
-            Parsed::Record(record) => Some(record),
+            Parsed::Record(record) => Some(*record),
             Parsed::Torn | Parsed::Unknown => None,
         }))
     }
@@ -224,7 +236,7 @@ impl Journal<'_> {
             return Ok(Vec::new());
         };
         let mut names = folder.names()?;
-        names.retain(|name| name.ends_with(".json") || name.ends_with(".done"));
+        names.retain(|name| is_open(name) || is_done(name));
         Ok(names)
     }
 
@@ -235,8 +247,8 @@ impl Journal<'_> {
         };
         let Some(bytes) = folder.read(name, RECORD_LIMIT_BYTES)? else { return Ok(None) };
         Ok(Some(match parse(&bytes) {
-            Parsed::Record(record) if name.ends_with(".done") => Pending::Done(record),
-            Parsed::Record(record) => Pending::Open(record),
+            Parsed::Record(record) if is_done(name) => Pending::Done(*record),
+            Parsed::Record(record) => Pending::Open(*record),
             Parsed::Torn => Pending::Torn,
             Parsed::Unknown => Pending::Unknown,
         }))
@@ -348,34 +360,26 @@ fn io_error(
 }
 
 enum Parsed {
-    Record(Record),
+    Record(Box<Record>),
     Torn,
     Unknown,
 }
 
 fn parse(bytes: &[u8]) -> Parsed {
-    #[derive(Deserialize)]
-    struct Version {
-        version: u32,
-    }
-    if let Ok(record) = serde_json::from_slice::<Record>(bytes)
-        && record.version == VERSION
-    {
-        return Parsed::Record(record);
-    }
-    // Torn JSON is no JSON: a record is one object whose brace is its last byte.
-    match serde_json::from_slice::<serde_json::Value>(bytes) {
-        Ok(value) if Version::deserialize(&value).is_ok_and(|v| v.version == VERSION) => {
-            Parsed::Unknown
-        }
-        Ok(_) => Parsed::Unknown,
-        Err(_) => Parsed::Torn,
+    match serde_json::from_slice::<Record>(bytes) {
+        Ok(record) if record.version == VERSION => Parsed::Record(Box::new(record)),
+        // Torn JSON is no JSON: a record is one object, whose last brace is its last byte.
+        Ok(_) | Err(_) => match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+            Ok(_) => Parsed::Unknown,
+            Err(_) => Parsed::Torn,
+        },
     }
 }
 
 mod digest {
-    use super::*;
+    use super::{Deserialize as _, Deserializer, Digest, Serialize as _, Serializer, de};
 
+    #[expect(clippy::ref_option, reason = "serde's signature")]
     pub(super) fn serialize<S: Serializer>(
         digest: &Option<Digest>,
         serializer: S,
@@ -393,7 +397,7 @@ mod digest {
 }
 
 mod rel_path {
-    use super::*;
+    use super::{Deserialize as _, Deserializer, RelPath, Serialize as _, Serializer, de};
 
     pub(super) fn serialize<S: Serializer>(
         path: &RelPath,
@@ -415,7 +419,9 @@ mod rel_path {
 
 /// A path as text where it is UTF-8, else as its bytes.
 mod path_bytes {
-    use super::*;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use super::{Deserialize, Deserializer, OsStr, Path, PathBuf, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
     #[serde(untagged)]

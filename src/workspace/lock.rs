@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::disk::{Disk, Meta};
 use super::root::Root;
-use crate::path::RelPath;
+use crate::path::{Place, RelPath};
 use crate::store::{Store, StoreError};
 
 /// How a caller waits for a lock.
@@ -57,13 +57,20 @@ pub(super) struct LockPlace {
     pub(super) folder: RelPath,
 }
 
+impl LockPlace {
+    fn error(&self, source: io::Error) -> LockError {
+        let place = Place { root: self.root.name().clone(), path: self.folder.clone() };
+        LockError::Io { place, source }
+    }
+}
+
 /// Why the locks were not taken.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LockError {
     #[error("the wait for a lock was given up")]
     Cancelled,
-    #[error("failed to lock `{folder}`")]
-    Io { folder: RelPath, source: io::Error },
+    #[error("failed to lock `{place}`")]
+    Io { place: Place, source: io::Error },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -120,7 +127,7 @@ impl Locks {
     ) -> Result<Self, LockError> {
         let mut opened = Vec::new();
         for place in places {
-            let fail = |source| LockError::Io { folder: place.folder.clone(), source };
+            let fail = |source| place.error(source);
             let dir = disk.open_dir(place.root.dir(), &place.folder).map_err(fail)?;
             let meta: Meta = disk.stat_open(dir.as_fd()).map_err(fail)?;
             opened.push((meta.identity, dir, place));
@@ -152,23 +159,21 @@ fn hold(
     place: &LockPlace,
     patience: &dyn Patience,
 ) -> Result<OwnedFd, LockError> {
-    let fail = |source| LockError::Io { folder: place.folder.clone(), source };
-    match disk.try_lock(dir.as_fd()) {
-        Ok(true) => Ok(dir),
-        Ok(false) => {
-            wait(disk, dir, patience).map_err(|error| error.map_or(LockError::Cancelled, fail))
-        }
+    let fail = |source| place.error(source);
+    let handle = match disk.try_lock(dir.as_fd()) {
+        Ok(true) => return Ok(dir),
+        Ok(false) => dir,
         Err(error) if is_unlockable(&error) => {
             let name = format!("{:x}-{:x}", identity.0, identity.1);
             let file: OwnedFd = store.make_folder(&["locks"])?.open_append(&name)?.into();
-            match disk.try_lock(file.as_fd()).map_err(fail)? {
-                true => Ok(file),
-                false => wait(disk, file, patience)
-                    .map_err(|error| error.map_or(LockError::Cancelled, fail)),
+            if disk.try_lock(file.as_fd()).map_err(fail)? {
+                return Ok(file);
             }
+            file
         }
-        Err(error) => Err(fail(error)),
-    }
+        Err(error) => return Err(fail(error)),
+    };
+    wait(disk, handle, patience).map_err(|error| error.map_or(LockError::Cancelled, fail))
 }
 
 /// Returns whether the file system has no lock for this handle (NFS wants one that may write).

@@ -28,10 +28,17 @@ mod in_place;
 mod publish;
 mod stage;
 mod transaction;
+mod verify;
+mod commit;
 mod recover;
 mod undo;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fault_disk;
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests lay out and look at real files")]
+mod crash_tests;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the tests lay out and look at real files")]
 mod transaction_tests;

@@ -63,10 +63,10 @@ pub fn recover(disk: &dyn Disk, store: &WorkspaceStore) -> Result<Vec<Recovery>,
             Pending::Open(record) | Pending::Done(record)
                 if record.workspace == store.key() =>
             {
-                lock_places(record)
+                lock_places(disk, record)
             }
-            Pending::Open(_) | Pending::Done(_) | Pending::Unknown => continue,
-            Pending::Torn => Vec::new(),
+            Pending::Open(_) | Pending::Done(_) => continue,
+            Pending::Torn | Pending::Unknown => Vec::new(),
         };
         match Locks::take(disk, store.store(), &places, &NoWait) {
             Ok(locks) => {
@@ -94,7 +94,7 @@ pub(super) fn clear_way(
             Some(Pending::Open(record) | Pending::Done(record)) => record,
             Some(Pending::Torn | Pending::Unknown) | None => continue,
         };
-        let places = lock_places(&record);
+        let places = lock_places(context.disk, &record);
         let (held, missing): (Vec<_>, Vec<_>) =
             places.into_iter().partition(|place| locks.holds(context.disk, place));
         if held.is_empty() && !touches(&record, changes) {
@@ -117,14 +117,13 @@ fn touches(record: &Record, changes: &[Change]) -> bool {
 }
 
 /// Returns the folders whose locks guard a record's files; those that cannot be opened guard nothing now.
-fn lock_places(record: &Record) -> Vec<LockPlace> {
-    record
-        .locks
-        .iter()
-        .filter_map(|lock| {
-            Some(LockPlace { root: open_root(lock)?, folder: lock.path.clone() })
-        })
-        .collect()
+fn lock_places(disk: &dyn Disk, record: &Record) -> Vec<LockPlace> {
+    let open = |lock: &FolderRecord| {
+        let root = open_root(lock)?;
+        disk.open_dir(root.dir(), &lock.path).ok()?;
+        Some(LockPlace { root, folder: lock.path.clone() })
+    };
+    record.locks.iter().filter_map(open).collect()
 }
 
 fn open_root(folder: &FolderRecord) -> Option<Arc<Root>> {
@@ -165,31 +164,37 @@ fn recover_one(journal: &Journal<'_>, name: &str) -> Result<Option<Recovery>, Co
         abandon(journal, &record)?;
         return Ok(Some(ended(&record, Ending::TakenBack, Vec::new())));
     }
-    let Some(slots) = slots(journal.disk, &record)? else {
+    let Some(Reached { slots, mut gone }) = slots(journal.disk, &record)? else {
         return Ok(Some(left_alone(Some(record.id))));
     };
-    if is_done {
-        let foreign = clean_up(journal, &record, &slots)?;
-        return Ok(Some(ended(&record, Ending::Completed, foreign)));
+    let is_new = is_done || gone.is_empty() && all_new(journal.disk, &slots)?;
+    if !is_new {
+        gone.extend(roll_back(journal, &record, &slots, slots.len())?);
+        return Ok(Some(ended(&record, Ending::TakenBack, gone)));
     }
-    if all_new(journal.disk, &slots)? {
+    if !is_done {
         sync_folders(journal.disk, &slots)?;
         journal.mark_done(&record.id)?;
         journal.sync()?;
-        let foreign = clean_up(journal, &record, &slots)?;
-        return Ok(Some(ended(&record, Ending::Completed, foreign)));
     }
-    let foreign = roll_back(journal, &record, &slots, slots.len())?;
-    Ok(Some(ended(&record, Ending::TakenBack, foreign)))
+    let foreign = clean_up(journal, &record, &slots)?;
+    Ok(Some(ended(&record, Ending::Completed, foreign)))
 }
 
 fn ended(record: &Record, ending: Ending, foreign: Vec<Place>) -> Recovery {
     Recovery { id: Some(record.id.clone()), ending, foreign }
 }
 
-/// Opens the folders of a record's files; nothing where a root or a folder is gone.
-fn slots(disk: &dyn Disk, record: &Record) -> Result<Option<Vec<Slot>>, CommitError> {
-    let mut slots = Vec::new();
+/// The files of a record: those whose folder is there, and those whose folder is gone.
+#[derive(Debug, Default)]
+struct Reached {
+    slots: Vec<Slot>,
+    gone: Vec<Place>,
+}
+
+/// Opens the folders of a record's files; nothing where a root cannot be opened.
+fn slots(disk: &dyn Disk, record: &Record) -> Result<Option<Reached>, CommitError> {
+    let mut reached = Reached::default();
     for file in &record.files {
         let (Some(root), Some(parent), Some(name)) =
             (open_root(&file.at), file.at.path.parent(), file.at.path.file_name())
@@ -197,20 +202,20 @@ fn slots(disk: &dyn Disk, record: &Record) -> Result<Option<Vec<Slot>>, CommitEr
             return Ok(None);
         };
         match disk.open_dir(root.dir(), &parent) {
-            Ok(dir) => slots.push(Slot {
+            Ok(dir) => reached.slots.push(Slot {
                 place: place(&file.at),
                 dir: Arc::new(dir),
                 name: name.to_owned(),
                 record: file.clone(),
             }),
-            Err(error) if is_gone(&error) => {}
+            Err(error) if is_gone(&error) => reached.gone.push(place(&file.at)),
             Err(source) => {
                 let place = place(&file.at);
-                return Err(CommitError::Io { verb: "open the folder of", place, source });
+                return Err(CommitError::io("open the folder of", place, source));
             }
         }
     }
-    Ok(Some(slots))
+    Ok(Some(reached))
 }
 
 /// Returns whether a folder on the way is gone, or is no folder any more: then nothing of ours is there.
@@ -221,7 +226,7 @@ fn is_gone(error: &io::Error) -> bool {
 
 fn all_new(disk: &dyn Disk, slots: &[Slot]) -> Result<bool, CommitError> {
     for slot in slots {
-        let fail = |source| CommitError::Io { verb: "read", place: slot.place.clone(), source };
+        let fail = |source| CommitError::io("read", slot.place.clone(), source);
         if !slot.is_new(disk).map_err(fail)? {
             return Ok(false);
         }
@@ -231,25 +236,20 @@ fn all_new(disk: &dyn Disk, slots: &[Slot]) -> Result<bool, CommitError> {
 
 fn sync_folders(disk: &dyn Disk, slots: &[Slot]) -> Result<(), CommitError> {
     slots.iter().try_for_each(|slot| {
-        disk.sync(slot.dir()).map_err(|source| CommitError::Io {
-            verb: "sync the folder of",
-            place: slot.place.clone(),
-            source,
-        })
+        disk.sync(slot.dir())
+            .map_err(|source| CommitError::io("sync the folder of", slot.place.clone(), source))
     })
 }
 
 /// Removes what an unpublished transaction staged, and its record.
 pub(super) fn abandon(journal: &Journal<'_>, record: &Record) -> Result<(), CommitError> {
     let disk = journal.disk;
-    for slot in slots(disk, record)?.unwrap_or_default() {
-        slot.abandon(disk).map_err(|source| CommitError::Io {
-            verb: "remove what was written beside",
-            place: slot.place.clone(),
-            source,
+    for slot in slots(disk, record)?.unwrap_or_default().slots {
+        slot.abandon(disk).map_err(|source| {
+            CommitError::io("remove what was written beside", slot.place.clone(), source)
         })?;
     }
-    remove_folders(disk, record.made.iter().rev());
+    remove_folders(disk, record.made.iter().rev())?;
     Ok(journal.forget(&record.id)?)
 }
 
@@ -267,10 +267,8 @@ pub(super) fn roll_back(
     let mut foreign = Vec::new();
     for (index, slot) in slots.iter().enumerate() {
         if index >= n_reached {
-            slot.abandon(disk).map_err(|source| CommitError::Io {
-                verb: "remove what was written beside",
-                place: slot.place.clone(),
-                source,
+            slot.abandon(disk).map_err(|source| {
+                CommitError::io("remove what was written beside", slot.place.clone(), source)
             })?;
             continue;
         }
@@ -280,7 +278,7 @@ pub(super) fn roll_back(
         }
     }
     sync_folders(disk, slots)?;
-    remove_folders(disk, record.made.iter().rev());
+    remove_folders(disk, record.made.iter().rev())?;
     journal.forget(&record.id)?;
     Ok(foreign)
 }
@@ -304,34 +302,57 @@ pub(super) fn clean_up(
             foreign.push(slot.place.clone());
         }
     }
-    remove_folders(journal.disk, record.pruned.iter());
+    remove_folders(journal.disk, record.pruned.iter())?;
     journal.finish(record)?;
     Ok(foreign)
 }
 
-/// Removes folders that are empty; one that is not, or that is gone, is left.
-fn remove_folders<'r>(disk: &dyn Disk, folders: impl Iterator<Item = &'r FolderRecord>) {
+/// Removes folders that are empty; one that is not, that is gone, or that must stay is left.
+fn remove_folders<'r>(
+    disk: &dyn Disk,
+    folders: impl Iterator<Item = &'r FolderRecord>,
+) -> Result<(), StoreError> {
     for folder in folders {
         let (Some(root), Some(parent), Some(name)) =
             (open_root(folder), folder.path.parent(), folder.path.file_name())
         else {
             continue;
         };
-        let _removed =
+        let removed =
             disk.open_dir(root.dir(), &parent).and_then(|dir| disk.rmdir(dir.as_fd(), name));
+        match removed {
+            Err(source) if !must_stay(&source) => {
+                let path = folder.root_path.join(folder.path.as_str());
+                return Err(StoreError::Io { verb: "remove the folder", path, source });
+            }
+            Ok(()) | Err(_) => {}
+        }
     }
+    Ok(())
+}
+
+fn must_stay(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    is_gone(error)
+        || matches!(
+            Errno::from_io_error(error),
+            Some(
+                Errno::NOTEMPTY
+                    | Errno::EXIST
+                    | Errno::ACCESS
+                    | Errno::PERM
+                    | Errno::BUSY
+                    | Errno::ROFS
+            )
+        )
 }
 
 /// The most bytes of contents that the store keeps.
 const CONTENTS_CAP_BYTES: u64 = 1 << 30;
-/// How many transactions of a process pass between two looks at the bounds.
-const TIDY_EVERY: usize = 64;
 
-/// Keeps the journal and the contents within their bounds, now and then.
-pub(super) fn tidy(context: &Context<'_>) -> Result<(), StoreError> {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    if COUNT.fetch_add(1, Ordering::Relaxed) % TIDY_EVERY != TIDY_EVERY - 1 {
+/// Keeps the journal and the contents within their bounds; most transactions leave that to another one.
+pub(super) fn tidy(context: &Context<'_>, id: &TransactionId) -> Result<(), StoreError> {
+    if !id.is_turn() {
         return Ok(());
     }
     let journal = Journal { disk: context.disk, workspace: context.store };

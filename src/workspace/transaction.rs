@@ -9,20 +9,19 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::disk::{Disk, Found, Meta, find};
-use super::journal::{FileRecord, FolderRecord, Journal, Phase, Record, TransactionId, Way};
+use super::commit::Verified;
+use super::disk::Disk;
+use super::journal::{Journal, Phase, Record, TransactionId};
 use super::lock::{self, LockError, LockPlace, Locks, Patience};
-use super::publish::{Failure, KEEP_BYTES, Slot};
 use super::recover::{self, Recovery};
-use super::root::{Access, Root};
-use super::stage::{self, Carried, side_by_side};
+use super::root::Root;
+use super::verify::{folder_record, verify};
 use crate::path::{Place, RelPath};
-use crate::store::{Blobs, StoreError, WorkspaceStore};
+use crate::store::{StoreError, WorkspaceStore};
 use crate::text::Digest;
 
 /// What a file must be for a change to hold.
@@ -182,7 +181,7 @@ pub enum CommitError {
         /// The files that may be new while others are old.
         places: Vec<Place>,
         /// Why the transaction failed.
-        source: Box<CommitError>,
+        source: Box<Self>,
     },
 }
 
@@ -249,23 +248,10 @@ impl Transaction {
     ) -> Result<(Locks, Vec<Recovery>), CommitError> {
         loop {
             let store = context.store.store();
-            let locks = Locks::take(context.disk, store, &places, context.patience)
-                .map_err(|error| self.lock_error(error))?;
+            let locks = Locks::take(context.disk, store, &places, context.patience)?;
             match recover::clear_way(context, &locks, &self.changes)? {
                 recover::Way::Clear(recovered) => return Ok((locks, recovered)),
                 recover::Way::Needs(more) => places.extend(more),
-            }
-        }
-    }
-
-    fn lock_error(&self, error: LockError) -> CommitError {
-        match error {
-            LockError::Cancelled => CommitError::Cancelled,
-            LockError::Store(error) => CommitError::Store(error),
-            LockError::Io { folder, source } => {
-                let root = self.changes.first().map(|change| change.root.name().clone());
-                let root = root.unwrap_or_else(crate::path::RootName::workspace);
-                CommitError::Io { verb: "lock", place: Place { root, path: folder }, source }
             }
         }
     }
@@ -277,21 +263,9 @@ impl Transaction {
     ) -> Result<Verified, CommitError> {
         let journal = Journal { disk: context.disk, workspace: context.store };
         let id = journal.next_id(context.now_unix_ms)?;
-        let mut problems = Vec::new();
-        let mut targets = Vec::new();
-        let mut folders = Folders::default();
-        for (index, change) in self.changes.into_iter().enumerate() {
-            let place = change.place();
-            let temp = format!(".killick-{id}-{index}");
-            let mode = self.modes.get(&place).copied();
-            match check(context.disk, change, &mut folders, temp, mode)? {
-                Ok(target) => targets.push(target),
-                Err(kind) => problems.push(Problem { place, kind }),
-            }
-        }
-        if !problems.is_empty() {
-            return Err(CommitError::Refused(problems));
-        }
+        let temp = |index| format!(".killick-{id}-{index}");
+        let (targets, folders) = verify(context.disk, self.changes, &self.modes, temp)?;
+        let missing = folders.missing.iter();
         let record = Record {
             version: Record::version(),
             id,
@@ -301,21 +275,10 @@ impl Transaction {
             undoes: self.undoes,
             workspace: context.store.key().to_owned(),
             phase: Phase::Staging,
-            locks: locks
-                .iter()
-                .map(|lock| folder_record(&lock.root, lock.folder.clone()))
-                .collect(),
+            locks: locks.iter().map(|lock| folder_record(&lock.root, &lock.folder)).collect(),
             files: targets.iter().map(|target| target.record.clone()).collect(),
-            made: folders
-                .missing
-                .iter()
-                .map(|(root, path)| folder_record(root, path.clone()))
-                .collect(),
-            pruned: self
-                .pruned
-                .iter()
-                .map(|(root, path)| folder_record(root, path.clone()))
-                .collect(),
+            made: missing.map(|(root, path)| folder_record(root, path)).collect(),
+            pruned: self.pruned.iter().map(|(root, path)| folder_record(root, path)).collect(),
         };
         Ok(Verified { record, targets, folders })
     }
@@ -327,490 +290,27 @@ impl Change {
         Place { root: self.root.name().clone(), path: self.path.clone() }
     }
 
-    fn io(&self, verb: &'static str, source: io::Error) -> CommitError {
-        CommitError::Io { verb, place: self.place(), source }
+    pub(super) fn io(&self, verb: &'static str, source: io::Error) -> CommitError {
+        CommitError::io(verb, self.place(), source)
     }
 }
 
-pub(super) fn folder_record(root: &Root, path: RelPath) -> FolderRecord {
-    FolderRecord {
-        root: root.name().as_str().to_owned(),
-        root_path: root.path().to_owned(),
-        path,
+impl CommitError {
+    /// Returns the error that a system call on `place` ended with; a read-only file system is a problem.
+    pub(super) fn io(verb: &'static str, place: Place, source: io::Error) -> Self {
+        if Errno::from_io_error(&source) == Some(Errno::ROFS) {
+            return Self::Refused(vec![Problem { place, kind: ProblemKind::ReadOnly }]);
+        }
+        Self::Io { verb, place, source }
     }
 }
 
-/// Folders that are open, and those that are still missing, outermost first.
-#[derive(Debug, Default)]
-struct Folders {
-    open: HashMap<(crate::path::RootName, RelPath), Arc<OwnedFd>>,
-    missing: Vec<(Arc<Root>, RelPath)>,
-}
-
-impl Folders {
-    fn open(
-        &mut self,
-        disk: &dyn Disk,
-        root: &Root,
-        path: &RelPath,
-    ) -> io::Result<Arc<OwnedFd>> {
-        let key = (root.name().clone(), path.clone());
-        if let Some(dir) = self.open.get(&key) {
-            return Ok(dir.clone());
-        }
-        let dir = Arc::new(disk.open_dir(root.dir(), path)?);
-        self.open.insert(key, dir.clone());
-        Ok(dir)
-    }
-
-    /// Notes that `path` must be made, with every folder above it that is missing too.
-    fn plan(&mut self, disk: &dyn Disk, root: &Arc<Root>, path: &RelPath) -> io::Result<()> {
-        let known = |(r, p): &(Arc<Root>, RelPath)| r.name() == root.name() && p == path;
-        if self.missing.iter().any(known) {
-            return Ok(());
-        }
-        if let Some(parent) = path.parent() {
-            match self.open(disk, root, &parent) {
-                Ok(_) => {}
-                Err(error) if is_missing(&error) => self.plan(disk, root, &parent)?,
-                Err(error) => return Err(error),
-            }
-        }
-        self.missing.push((root.clone(), path.clone()));
-        Ok(())
-    }
-}
-
-fn is_missing(error: &io::Error) -> bool {
-    Errno::from_io_error(error) == Some(Errno::NOENT)
-}
-
-/// One change that holds.
-#[derive(Debug)]
-struct Target {
-    root: Arc<Root>,
-    parent: RelPath,
-    name: String,
-    place: Place,
-    record: FileRecord,
-    after: Option<Vec<u8>>,
-    before: Option<Vec<u8>>,
-    like: Option<Meta>,
-    new_mode: Option<u32>,
-}
-
-/// Verifies one change under the lock; the inner error is the caller's to mend.
-fn check(
-    disk: &dyn Disk,
-    change: Change,
-    folders: &mut Folders,
-    temp: String,
-    new_mode: Option<u32>,
-) -> Result<Result<Target, ProblemKind>, CommitError> {
-    if change.root.access() == Access::Read {
-        return Ok(Err(ProblemKind::ReadOnly));
-    }
-    let (Some(parent), Some(name)) = (change.path.parent(), change.path.file_name()) else {
-        return Ok(Err(ProblemKind::IsDirectory));
-    };
-    let name = name.to_owned();
-    let found = match folders.open(disk, &change.root, &parent) {
-        Ok(dir) => find(disk, dir.as_fd(), &name, KEEP_BYTES)
-            .map_err(|source| change.io("read", source))?,
-        Err(error) => match missing_parent(disk, &change, &parent, folders, error)? {
-            Ok(()) => Found::Nothing,
-            Err(kind) => return Ok(Err(kind)),
-        },
-    };
-    let content = match (change.expected, found) {
-        (_, Found::Folder) => return Ok(Err(ProblemKind::IsDirectory)),
-        (_, Found::Other) => return Ok(Err(ProblemKind::NotRegular)),
-        (Expected::Absent, Found::Nothing) => None,
-        (Expected::Content(digest), Found::File(content)) if content.digest == digest => {
-            Some(content)
-        }
-        (Expected::Absent, Found::File(_))
-        | (Expected::Content(_), Found::Nothing | Found::File(_)) => {
-            return Ok(Err(ProblemKind::Conflict));
-        }
-    };
-    let way = match &content {
-        None => Ok(Way::Create),
-        Some(content) => way(disk, &change, folders, &parent, &name, &content.meta)?,
-    };
-    let way = match way {
-        Ok(way) => way,
-        Err(kind) => return Ok(Err(kind)),
-    };
-    let kept = content.as_ref().is_some_and(|content| content.bytes.is_some());
-    if way == Way::InPlace && !kept {
-        return Ok(Err(ProblemKind::TooLarge));
-    }
-    let record = FileRecord {
-        at: folder_record(&change.root, change.path.clone()),
-        before: content.as_ref().map(|content| content.digest),
-        after: change.after.as_deref().map(Digest::of),
-        mode: content.as_ref().map(|content| content.meta.mode).or(new_mode).unwrap_or(0),
-        way,
-        temp,
-        kept,
-    };
-    let place = change.place();
-    let (like, before) =
-        content.map_or((None, None), |content| (Some(content.meta), content.bytes));
-    let (root, after) = (change.root, change.after);
-    Ok(Ok(Target { root, parent, name, place, record, after, before, like, new_mode }))
-}
-
-fn missing_parent(
-    disk: &dyn Disk,
-    change: &Change,
-    parent: &RelPath,
-    folders: &mut Folders,
-    error: io::Error,
-) -> Result<Result<(), ProblemKind>, CommitError> {
-    match (Errno::from_io_error(&error), change.expected, change.parents) {
-        (Some(Errno::NOENT), Expected::Content(_), _) => Ok(Err(ProblemKind::Conflict)),
-        (Some(Errno::NOENT), Expected::Absent, Parents::MustExist) => {
-            Ok(Err(ProblemKind::ParentMissing))
-        }
-        (Some(Errno::NOENT), Expected::Absent, Parents::Make) => {
-            match folders.plan(disk, &change.root, parent) {
-                Ok(()) => Ok(Ok(())),
-                Err(error) => Ok(Err(no_folder(change, error)?)),
-            }
-        }
-        _ => Ok(Err(no_folder(change, error)?)),
-    }
-}
-
-fn no_folder(change: &Change, error: io::Error) -> Result<ProblemKind, CommitError> {
-    match Errno::from_io_error(&error) {
-        Some(Errno::NOTDIR | Errno::LOOP) => Ok(ProblemKind::ParentNotFolder),
-        Some(_) | None => Err(change.io("open the folder of", error)),
-    }
-}
-
-/// Decides how a file that is there is published.
-fn way(
-    disk: &dyn Disk,
-    change: &Change,
-    folders: &mut Folders,
-    parent: &RelPath,
-    name: &str,
-    meta: &Meta,
-) -> Result<Result<Way, ProblemKind>, CommitError> {
-    if meta.mode & 0o222 == 0 {
-        return Ok(Err(ProblemKind::ReadOnly));
-    }
-    let dir = folders
-        .open(disk, &change.root, parent)
-        .map_err(|source| change.io("open the folder of", source))?;
-    match disk.may_write(dir.as_fd(), name) {
-        Ok(true) => {}
-        Ok(false) => return Ok(Err(ProblemKind::NotPermitted)),
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::ROFS) => {
-            return Ok(Err(ProblemKind::ReadOnly));
-        }
-        // A program that runs cannot be opened for writing, but it can be replaced.
-        Err(error) if Errno::from_io_error(&error) == Some(Errno::TXTBSY) => {}
-        Err(source) => return Err(change.io("look at", source)),
-    }
-    if change.after.is_none() {
-        return Ok(Ok(Way::Delete));
-    }
-    let may_stage = disk
-        .may_write(dir.as_fd(), ".")
-        .map_err(|source| change.io("look at the folder of", source))?;
-    Ok(Ok(if meta.n_links > 1 || !may_stage { Way::InPlace } else { Way::Exchange }))
-}
-
-/// Changes that hold, under the lock, with nothing written yet.
-#[derive(Debug)]
-struct Verified {
-    record: Record,
-    targets: Vec<Target>,
-    folders: Folders,
-}
-
-/// Work of the staging stage that can be done side by side.
-enum Job {
-    /// Syncs the journal's record.
-    Settle,
-    /// Keeps the old content of a file.
-    Keep(usize),
-    /// Stages the new content of a file.
-    Stage(usize),
-}
-
-impl Verified {
-    /// Makes folders, stages and syncs every file, then replaces the record: publishing may begin.
-    fn stage(mut self, context: &Context<'_>) -> Result<Staged, CommitError> {
-        let journal = Journal { disk: context.disk, workspace: context.store };
-        journal.announce(&self.record)?;
-        let mut slots = Vec::new();
-        let staged = self.stage_all(context, &journal, &mut slots);
-        match staged {
-            Ok(()) => {
-                let after = self.targets.into_iter().map(|target| target.after).collect();
-                Ok(Staged { record: self.record, slots, after })
-            }
-            Err(error) => {
-                let places = self.targets.iter().map(|target| target.place.clone()).collect();
-                match recover::abandon(&journal, &self.record) {
-                    Ok(()) => Err(error),
-                    Err(_) => Err(CommitError::Unfinished { places, source: Box::new(error) }),
-                }
-            }
+impl From<LockError> for CommitError {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Cancelled => Self::Cancelled,
+            LockError::Store(error) => Self::Store(error),
+            LockError::Io { place, source } => Self::io("lock", place, source),
         }
     }
-
-    fn stage_all(
-        &mut self,
-        context: &Context<'_>,
-        journal: &Journal<'_>,
-        slots: &mut Vec<Slot>,
-    ) -> Result<(), CommitError> {
-        self.make_folders(context.disk)?;
-        for target in &self.targets {
-            let dir = self
-                .folders
-                .open(context.disk, &target.root, &target.parent)
-                .map_err(|source| target.io("open the folder of", source))?;
-            slots.push(Slot {
-                place: target.place.clone(),
-                dir,
-                name: target.name.clone(),
-                record: target.record.clone(),
-            });
-        }
-        self.run_jobs(context, journal, slots)?;
-        for (file, slot) in self.record.files.iter_mut().zip(slots.iter()) {
-            file.way = slot.record.way;
-        }
-        self.record.phase = Phase::Staged;
-        Ok(journal.replace(&self.record)?)
-    }
-
-    fn make_folders(&mut self, disk: &dyn Disk) -> Result<(), CommitError> {
-        for (root, path) in std::mem::take(&mut self.folders.missing) {
-            let place = Place { root: root.name().clone(), path: path.clone() };
-            let fail = |source| CommitError::Io {
-                verb: "make the folder",
-                place: place.clone(),
-                source,
-            };
-            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-                continue;
-            };
-            let dir = self.folders.open(disk, &root, &parent).map_err(fail)?;
-            match disk.mkdir(dir.as_fd(), name) {
-                Ok(()) => disk.sync(dir.as_fd()).map_err(fail)?,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    let made = folder_record(&root, path.clone());
-                    self.record.made.retain(|folder| *folder != made);
-                }
-                Err(error) => return Err(fail(error)),
-            }
-        }
-        Ok(())
-    }
-
-    fn run_jobs(
-        &self,
-        context: &Context<'_>,
-        journal: &Journal<'_>,
-        slots: &mut [Slot],
-    ) -> Result<(), CommitError> {
-        let keeps = (0..slots.len())
-            .filter(|&index| self.targets.get(index).is_some_and(|t| t.record.kept));
-        let jobs: Vec<Job> = std::iter::once(Job::Settle)
-            .chain((0..slots.len()).map(Job::Stage))
-            .chain(keeps.map(Job::Keep))
-            .collect();
-        let shared: &[Slot] = slots;
-        let done = side_by_side(context.disk.lanes(), &jobs, |job| match *job {
-            Job::Settle => {
-                journal.settle(&self.record).map(|()| None).map_err(CommitError::from)
-            }
-            Job::Keep(index) => self.keep(context, index).map(|()| None),
-            Job::Stage(index) => {
-                self.stage_one(context, shared, index).map(|way| Some((index, way)))
-            }
-        });
-        for result in done {
-            if let Some((index, way)) = result?
-                && let Some(slot) = slots.get_mut(index)
-            {
-                slot.record.way = way;
-            }
-        }
-        Ok(())
-    }
-
-    fn keep(&self, context: &Context<'_>, index: usize) -> Result<(), CommitError> {
-        let Some(target) = self.targets.get(index) else { return Ok(()) };
-        if let (Some(digest), Some(bytes)) = (target.record.before, &target.before) {
-            let blobs = Blobs::new(context.store.store());
-            context.disk.put_blob(&blobs, digest, bytes)?;
-        }
-        Ok(())
-    }
-
-    fn stage_one(
-        &self,
-        context: &Context<'_>,
-        slots: &[Slot],
-        index: usize,
-    ) -> Result<Way, CommitError> {
-        let (Some(target), Some(slot)) = (self.targets.get(index), slots.get(index)) else {
-            return Ok(Way::Delete);
-        };
-        let fail = |source| target.io("write beside", source);
-        let Some(after) = &target.after else { return Ok(Way::Delete) };
-        let carried = match (target.record.way, &target.like) {
-            (Way::Create, _) => {
-                stage::stage_new(context.disk, slot, after, target.new_mode).map_err(fail)?;
-                Carried::Whole
-            }
-            (Way::Exchange, Some(like)) => {
-                stage::stage_like(context.disk, slot, after, like).map_err(fail)?
-            }
-            (Way::InPlace, _) | (Way::Exchange, None) => Carried::Less,
-            (Way::Delete, _) => Carried::Whole,
-        };
-        match carried {
-            Carried::Whole => Ok(target.record.way),
-            Carried::Less => self.keep_after(context, target, after),
-        }
-    }
-
-    /// Keeps the new content of a file that is written in place, so that a torn write is known again.
-    fn keep_after(
-        &self,
-        context: &Context<'_>,
-        target: &Target,
-        after: &[u8],
-    ) -> Result<Way, CommitError> {
-        if !target.record.kept {
-            let problem = Problem { place: target.place.clone(), kind: ProblemKind::TooLarge };
-            return Err(CommitError::Refused(vec![problem]));
-        }
-        if let Some(digest) = target.record.after {
-            let blobs = Blobs::new(context.store.store());
-            context.disk.put_blob(&blobs, digest, after)?;
-        }
-        Ok(Way::InPlace)
-    }
-}
-
-impl Target {
-    fn io(&self, verb: &'static str, source: io::Error) -> CommitError {
-        CommitError::Io { verb, place: self.place.clone(), source }
-    }
-}
-
-/// Everything staged, synced and in the journal; nothing visible yet.
-#[derive(Debug)]
-struct Staged {
-    record: Record,
-    slots: Vec<Slot>,
-    after: Vec<Option<Vec<u8>>>,
-}
-
-impl Staged {
-    fn publish(
-        self,
-        context: &Context<'_>,
-        recovered: Vec<Recovery>,
-    ) -> Result<Committed, CommitError> {
-        let journal = Journal { disk: context.disk, workspace: context.store };
-        if let Err((error, n_reached)) = self.publish_all(context, &journal) {
-            return Err(self.take_back(&journal, n_reached, error));
-        }
-        // The transaction stands. What fails from here on is left to recovery.
-        let _cleaned = journal
-            .sync()
-            .and_then(|()| recover::clean_up(&journal, &self.record, &self.slots))
-            .and_then(|_| recover::tidy(context));
-        Ok(self.committed(recovered))
-    }
-
-    /// Publishes every file; an error says how many files were reached.
-    fn publish_all(
-        &self,
-        context: &Context<'_>,
-        journal: &Journal<'_>,
-    ) -> Result<(), (CommitError, usize)> {
-        for (index, slot) in self.slots.iter().enumerate() {
-            let after = self.after.get(index).and_then(Option::as_deref).unwrap_or_default();
-            slot.publish(context.disk, after).map_err(|failure| match failure {
-                Failure::Conflict if slot.record.way == Way::InPlace => (conflict(slot), index),
-                Failure::Conflict => (conflict(slot), index + 1),
-                Failure::Io { verb, source } => {
-                    (CommitError::Io { verb, place: slot.place.clone(), source }, index + 1)
-                }
-            })?;
-        }
-        let all = self.slots.len();
-        self.sync_folders(context.disk).map_err(|error| (error, all))?;
-        journal.mark_done(&self.record.id).map_err(|error| (error.into(), all))
-    }
-
-    fn sync_folders(&self, disk: &dyn Disk) -> Result<(), CommitError> {
-        let mut folders: Vec<&Slot> = Vec::new();
-        for slot in self.slots.iter().filter(|slot| slot.record.way != Way::InPlace) {
-            if !folders.iter().any(|known| Arc::ptr_eq(&known.dir, &slot.dir)) {
-                folders.push(slot);
-            }
-        }
-        side_by_side(disk.lanes(), &folders, |slot| {
-            disk.sync(slot.dir()).map_err(|source| CommitError::Io {
-                verb: "sync the folder of",
-                place: slot.place.clone(),
-                source,
-            })
-        })
-        .into_iter()
-        .collect()
-    }
-
-    fn take_back(
-        &self,
-        journal: &Journal<'_>,
-        n_reached: usize,
-        error: CommitError,
-    ) -> CommitError {
-        match recover::roll_back(journal, &self.record, &self.slots, n_reached) {
-            Ok(_) => error,
-            Err(_) => CommitError::Unfinished {
-                places: self.slots.iter().map(|slot| slot.place.clone()).collect(),
-                source: Box::new(error),
-            },
-        }
-    }
-
-    fn committed(self, recovered: Vec<Recovery>) -> Committed {
-        Committed {
-            id: self.record.id,
-            files: self
-                .slots
-                .into_iter()
-                .map(|slot| CommittedFile {
-                    place: slot.place,
-                    before: slot.record.before,
-                    after: slot.record.after,
-                })
-                .collect(),
-            made: self.record.made.iter().map(recover::place).collect(),
-            recovered,
-        }
-    }
-}
-
-fn conflict(slot: &Slot) -> CommitError {
-    CommitError::Refused(vec![Problem {
-        place: slot.place.clone(),
-        kind: ProblemKind::Conflict,
-    }])
 }
