@@ -96,7 +96,7 @@ impl PathScope {
 
     /// Returns whether something at or below a folder may be covered.
     ///
-    /// True where that is not known: a pattern whose braces hold a `/` may reach anywhere.
+    /// True where that is not known: a pattern whose braces or classes hold a `/` may reach anywhere.
     pub fn reaches(&self, folder: &Place) -> bool {
         let (text, is_ours) = match self.reach {
             Reach::Workspace => (folder.path.as_str().to_owned(), folder.root.is_workspace()),
@@ -131,8 +131,9 @@ fn patterns(text: &str, reach: Reach) -> Vec<String> {
 fn above(pattern: &str) -> Vec<String> {
     let (lead, bare) = pattern.strip_prefix('/').map_or(("", pattern), |bare| ("/", bare));
     let segments: Vec<&str> = bare.split('/').collect();
-    let is_split = segments.iter().any(|s| s.matches('{').count() != s.matches('}').count());
-    if is_split {
+    let is_open =
+        |s: &&str, open: char, close: char| s.matches(open).count() != s.matches(close).count();
+    if segments.iter().any(|s| is_open(s, '{', '}') || is_open(s, '[', ']')) {
         return vec![format!("{lead}**")];
     }
     let mut folders = vec![lead.to_owned()];
@@ -291,6 +292,30 @@ mod tests {
         assert!(!covers("src/**", "src"));
         assert!(covers(".", "a/b"));
         assert!(covers("*/", "a/b"));
+    }
+
+    #[test]
+    fn a_pattern_reaches_the_folders_that_its_matches_may_lie_below() {
+        let reaches = |pattern: &str, folder: &str| {
+            let folder = Place::in_workspace(RelPath::parse(folder).unwrap());
+            PathScope::parse(pattern).unwrap().reaches(&folder)
+        };
+        for (pattern, inside, outside) in [
+            ("src/**", &["", "src", "src/a/b"][..], &["doc", "src-old"][..]),
+            ("src/*/x.rs", &["", "src", "src/a"], &["doc", "src/a/b"]),
+            ("a/**/x.rs", &["", "a", "a/b", "a/b/c"], &["b"]),
+            ("**/*.rs", &["", "a", "a/b"], &[]),
+            ("src", &["", "src", "src/a"], &["doc"]),
+            ("{a,b}/x", &["", "a", "b"], &["c", "a/x/y"]),
+            ("{a/b,c}/x", &["", "a", "c", "z"], &[]),
+        ] {
+            for folder in inside {
+                assert!(reaches(pattern, folder), "{pattern} and {folder:?}");
+            }
+            for folder in outside {
+                assert!(!reaches(pattern, folder), "{pattern} and {folder:?}");
+            }
+        }
     }
 
     #[test]

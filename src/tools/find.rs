@@ -126,8 +126,8 @@ fn find(kit: &Kit, selection: &Selection, ignored: Ignored, running: &Running) -
     }
     if n_found > n_shown {
         lines.push(format!(
-            "({} more of {n_found}; narrow the pattern to see the rest)",
-            count(n_found - n_shown, "path")
+            "({n_shown} of {} are shown; narrow the pattern to see the rest)",
+            count(n_found, "path")
         ));
     }
     lines.extend(notes::of_walk(&listing.notes));

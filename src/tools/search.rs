@@ -311,13 +311,11 @@ fn note(shown: &mut Shown, snapshot: &Snapshot, line: LineNo, extent: Extent) {
 
 /// Says how much of what was found is not shown.
 fn left_out(found: &Found, n_rows: usize, n_files: usize) -> Option<String> {
-    let (more_rows, more_files) = (found.n_lines - n_rows, found.n_files - n_files);
-    (more_rows > 0).then(|| {
+    (found.n_lines > n_rows).then(|| {
         format!(
-            "({} more of {}, {} of them not shown at all; narrow the pattern or the path)",
-            count(more_rows, "match"),
-            found.n_lines,
-            count(more_files, "file"),
+            "({n_rows} of {} are shown, in {n_files} of {}; narrow the pattern or the path)",
+            count(found.n_lines, "match"),
+            count(found.n_files, "file"),
         )
     })
 }
