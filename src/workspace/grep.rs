@@ -82,7 +82,6 @@ enum Wanted {
 
 struct Grep<'a> {
     workspace: &'a Workspace,
-    query: &'a Query,
     limits: &'a GrepLimits,
     n_files: AtomicUsize,
     n_lines: AtomicUsize,
@@ -91,6 +90,14 @@ struct Grep<'a> {
 struct Scratch {
     bytes: Vec<u8>,
     searchers: Searchers,
+    /// A clone, because threads that share one engine wait for each other's caches.
+    query: Query,
+}
+
+impl Scratch {
+    fn new(query: &Query) -> Self {
+        Self { bytes: Vec::new(), searchers: Searchers::new(), query: query.clone() }
+    }
 }
 
 impl Workspace {
@@ -103,11 +110,11 @@ impl Workspace {
         bounds: &Bounds<'_>,
     ) -> Found {
         let (n_files, n_lines) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let grep = Grep { workspace: self, query, limits, n_files, n_lines };
+        let grep = Grep { workspace: self, limits, n_files, n_lines };
         let verdicts = super::parallel::in_order(
             files.len(),
             || bounds.stopped().is_none().then(|| grep.wanted()),
-            || Scratch { bytes: Vec::new(), searchers: Searchers::new() },
+            || Scratch::new(query),
             |scratch, wanted, index| {
                 files.get(index).map(|entry| grep.judge(scratch, entry, &wanted))
             },
@@ -143,30 +150,16 @@ impl Grep<'_> {
         if memchr::memchr(0, head).is_some() {
             return Verdict::NotText;
         }
-        let starts = self.query.starts(&mut scratch.searchers, bytes, self.limits.max_rows);
+        let starts = scratch.query.starts(&mut scratch.searchers, bytes, self.limits.max_rows);
         if starts.n_lines == 0 {
             return Verdict::NoMatch;
         }
-        let verdict = self.keep(bytes, &starts, wanted);
+        let verdict = keep(&scratch.query, bytes, &starts, wanted);
         if !matches!(verdict, Verdict::NotText) {
             self.n_files.fetch_add(1, Ordering::SeqCst);
             self.n_lines.fetch_add(starts.n_lines, Ordering::SeqCst);
         }
         verdict
-    }
-
-    fn keep(&self, bytes: &[u8], starts: &Starts, wanted: &Wanted) -> Verdict {
-        match wanted {
-            Wanted::Whole => match Snapshot::new(bytes) {
-                Ok(snapshot) => {
-                    let lines = self.query.locate(&snapshot, starts);
-                    Verdict::Kept(Box::new((snapshot, lines)))
-                }
-                Err(_) => Verdict::NotText,
-            },
-            Wanted::Count if is_text(bytes) => Verdict::Counted(starts.n_lines),
-            Wanted::Count => Verdict::NotText,
-        }
     }
 
     /// Reads a file into a buffer that is kept from file to file and never shrinks.
@@ -233,6 +226,20 @@ impl Found {
                 }
             }
         }
+    }
+}
+
+fn keep(query: &Query, bytes: &[u8], starts: &Starts, wanted: &Wanted) -> Verdict {
+    match wanted {
+        Wanted::Whole => match Snapshot::new(bytes) {
+            Ok(snapshot) => {
+                let lines = query.locate(&snapshot, starts);
+                Verdict::Kept(Box::new((snapshot, lines)))
+            }
+            Err(_) => Verdict::NotText,
+        },
+        Wanted::Count if is_text(bytes) => Verdict::Counted(starts.n_lines),
+        Wanted::Count => Verdict::NotText,
     }
 }
 
