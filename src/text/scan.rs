@@ -53,15 +53,25 @@ pub enum NotText {
 
 pub(super) const BOM: &[u8] = b"\xEF\xBB\xBF";
 
+/// Takes `bytes` as text without a copy.
+pub(super) fn take(bytes: Vec<u8>) -> Result<String, NotText> {
+    allowed(&bytes)?;
+    String::from_utf8(bytes)
+        .map_err(|error| NotText::Encoding(error.utf8_error().valid_up_to()))
+}
+
 /// Checks that `bytes` are text.
 pub(super) fn check(bytes: &[u8]) -> Result<&str, NotText> {
+    allowed(bytes)?;
+    std::str::from_utf8(bytes).map_err(|error| NotText::Encoding(error.valid_up_to()))
+}
+
+/// Checks what is no question of encoding: the size, and NUL bytes.
+fn allowed(bytes: &[u8]) -> Result<(), NotText> {
     if u32::try_from(bytes.len()).is_err() {
         return Err(NotText::Size);
     }
-    if let Some(at) = memchr::memchr(0, bytes) {
-        return Err(NotText::Nul(at));
-    }
-    std::str::from_utf8(bytes).map_err(|error| NotText::Encoding(error.valid_up_to()))
+    memchr::memchr(0, bytes).map_or(Ok(()), |at| Err(NotText::Nul(at)))
 }
 
 /// Returns the line table of `text`, whose content begins at `from` (past a byte-order mark).

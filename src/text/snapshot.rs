@@ -109,97 +109,103 @@ impl fmt::Debug for LineDigest {
     }
 }
 
-/// A file's content, proved to be text.
+/// A file's content, proved to be text. Cloning shares it.
 #[derive(Clone)]
-pub struct Snapshot {
-    text: Arc<str>,
+pub struct Snapshot(Arc<Content>);
+
+struct Content {
+    text: String,
     digest: Digest,
     body: usize,
-    lines: Arc<[LineSpan]>,
+    lines: Vec<LineSpan>,
     line_digests: Arc<[LineDigest]>,
 }
 
 impl Snapshot {
-    /// Takes `bytes` as text.
+    /// Takes a copy of `bytes` as text.
+    pub fn new(bytes: &[u8]) -> Result<Self, NotText> {
+        scan::check(bytes).map(|text| Self::of(text.to_owned()))
+    }
+
+    /// Takes `bytes` themselves as text.
     ///
     /// Cost: one pass for NUL, one for UTF-8, one for line ends, and one hash a line.
-    pub fn new(bytes: &[u8]) -> Result<Self, NotText> {
-        let text = scan::check(bytes)?;
+    pub fn take(bytes: Vec<u8>) -> Result<Self, NotText> {
+        scan::take(bytes).map(Self::of)
+    }
+
+    fn of(text: String) -> Self {
+        let bytes = text.as_bytes();
         let body = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
-        let lines = scan::lines(text, body);
+        let lines = scan::lines(&text, body);
         let line_digests = lines
             .iter()
             .map(|span| LineDigest::of(&bytes[span.start as usize..span.end as usize]))
             .collect();
-        Ok(Self {
-            text: Arc::from(text),
-            digest: Digest::of(bytes),
-            body,
-            lines: lines.into(),
-            line_digests,
-        })
+        let digest = Digest::of(bytes);
+        Self(Arc::new(Content { text, digest, body, lines, line_digests }))
     }
 
     /// Returns the whole text, byte-order mark included.
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 
     /// Returns the bytes.
     pub fn bytes(&self) -> &[u8] {
-        self.text.as_bytes()
+        self.0.text.as_bytes()
     }
 
     /// Returns the digest of the bytes.
     pub fn digest(&self) -> Digest {
-        self.digest
+        self.0.digest
     }
 
     /// Returns whether the text begins with a byte-order mark.
     pub fn has_bom(&self) -> bool {
-        self.body > 0
+        self.0.body > 0
     }
 
     /// Returns how many lines there are; none for an empty text.
     pub fn n_lines(&self) -> usize {
-        self.lines.len()
+        self.0.lines.len()
     }
 
     /// Returns the number of the last line, or nothing where there is no line.
     pub fn last_line(&self) -> Option<LineNo> {
-        self.lines.len().checked_sub(1).map(LineNo::from_index)
+        self.0.lines.len().checked_sub(1).map(LineNo::from_index)
     }
 
     /// Returns the line table.
     pub fn spans(&self) -> &[LineSpan] {
-        &self.lines
+        &self.0.lines
     }
 
     /// Returns the content of a line, without its ending and without a byte-order mark.
     pub fn line(&self, line: LineNo) -> Option<&str> {
-        let span = self.lines.get(line.index())?;
-        self.text.get(span.start as usize..span.end as usize)
+        let span = self.0.lines.get(line.index())?;
+        self.0.text.get(span.start as usize..span.end as usize)
     }
 
     /// Returns how a line ends.
     pub fn ending(&self, line: LineNo) -> Option<Ending> {
-        self.lines.get(line.index()).map(|span| span.ending)
+        self.0.lines.get(line.index()).map(|span| span.ending)
     }
 
     /// Returns the digest of a line.
     pub fn line_digest(&self, line: LineNo) -> Option<LineDigest> {
-        self.line_digests.get(line.index()).copied()
+        self.0.line_digests.get(line.index()).copied()
     }
 
     /// Returns the digests of all lines, shared.
     pub fn line_digests(&self) -> &Arc<[LineDigest]> {
-        &self.line_digests
+        &self.0.line_digests
     }
 
     /// Returns the contents of all lines, first to last.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.lines.iter().map(|span| {
-            self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+        self.0.lines.iter().map(|span| {
+            self.0.text.get(span.start as usize..span.end as usize).unwrap_or_default()
         })
     }
 }
@@ -210,8 +216,8 @@ impl fmt::Debug for Snapshot {
             f,
             "Snapshot({} lines, {} bytes, {})",
             self.n_lines(),
-            self.text.len(),
-            self.digest
+            self.text().len(),
+            self.digest()
         )
     }
 }

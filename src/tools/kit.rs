@@ -9,7 +9,7 @@ use crate::path::Place;
 use crate::session::Session;
 use crate::store::WorkspaceStore;
 use crate::tool::Failure;
-use crate::workspace::{Forbids, Kind, Meta, Selection, Target, Workspace};
+use crate::workspace::{Forbidden, Forbids, Kind, Meta, Selection, Target, Workspace};
 
 /// The handles that the tools of one session share.
 #[derive(Debug)]
@@ -65,6 +65,9 @@ impl Kit {
     pub(super) fn writable(&self, path: &str) -> Result<Target, Failure> {
         let target = self.workspace.resolve(path).map_err(refuse::path)?;
         match self.forbids.for_write(&target.place) {
+            None if self.workspace.is_in_bare_store(&target.place) => {
+                Err(refuse::forbidden(&target.place, Forbidden::Repository))
+            }
             None => Ok(target),
             Some(why) => Err(refuse::forbidden(&target.place, why)),
         }

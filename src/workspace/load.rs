@@ -81,7 +81,7 @@ impl Workspace {
     /// Reads the text file at a canonical place, at most `limit_bytes` of it.
     pub fn load(&self, place: &Place, limit_bytes: u64) -> Result<Loaded, LoadError> {
         let (bytes, meta) = self.load_bytes(place, limit_bytes)?;
-        let snapshot = Snapshot::new(&bytes)
+        let snapshot = Snapshot::take(bytes)
             .map_err(|why| LoadError::NotText { place: place.clone(), why })?;
         Ok(Loaded { snapshot, meta })
     }
