@@ -286,7 +286,7 @@ fn meta(stat: &rustix::fs::Stat) -> Meta {
 }
 
 fn names_of_attributes(file: &File) -> Result<Vec<CString>, Errno> {
-    let n_bytes = rustix::fs::flistxattr(file, &mut [0_u8; 0][..])?;
+    let n_bytes = rustix::fs::flistxattr_query(file)?;
     if n_bytes == 0 {
         return Ok(Vec::new());
     }
@@ -302,8 +302,11 @@ fn names_of_attributes(file: &File) -> Result<Vec<CString>, Errno> {
 }
 
 fn attribute(file: &File, name: &CString) -> io::Result<Vec<u8>> {
-    let n_bytes = rustix::fs::fgetxattr(file, name, &mut [0_u8; 0][..])?;
+    let n_bytes = rustix::fs::fgetxattr_query(file, name)?;
     let mut value = vec![0; n_bytes];
+    if n_bytes == 0 {
+        return Ok(value);
+    }
     let n_bytes = rustix::fs::fgetxattr(file, name, &mut value[..])?;
     value.truncate(n_bytes);
     Ok(value)
