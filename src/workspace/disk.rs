@@ -114,6 +114,14 @@ pub trait Disk: Sync {
     fn try_lock(&self, file: BorrowedFd<'_>) -> io::Result<bool>;
     /// Keeps a content in the store.
     fn put_blob(&self, blobs: &Blobs, digest: Digest, bytes: &[u8]) -> Result<(), StoreError>;
+    /// Moves a file, whose content has that digest, into the store.
+    fn adopt_blob(
+        &self,
+        blobs: &Blobs,
+        digest: Digest,
+        dir: BorrowedFd<'_>,
+        name: &str,
+    ) -> Result<(), StoreError>;
 }
 
 /// The disk of the machine.
@@ -256,6 +264,16 @@ impl Disk for RealDisk {
 
     fn put_blob(&self, blobs: &Blobs, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
         blobs.put(digest, bytes)
+    }
+
+    fn adopt_blob(
+        &self,
+        blobs: &Blobs,
+        digest: Digest,
+        dir: BorrowedFd<'_>,
+        name: &str,
+    ) -> Result<(), StoreError> {
+        blobs.adopt(digest, dir, name)
     }
 }
 
