@@ -1,4 +1,4 @@
-//! What a commit costs, synced, on the disk under the current folder: one file and twenty, 2 MiB each.
+//! What a commit costs, synced, on the disk under the current folder: one file and twenty.
 //!
 //! `floor` is the same bytes with the fewest calls that are safe: one file written, synced and renamed.
 #![expect(
@@ -66,15 +66,20 @@ fn commit_2_mib(bencher: divan::Bencher<'_, '_>, n_files: usize) {
     commit(bencher, n_files, 2 << 20);
 }
 
+#[divan::bench(args = [1, 20], sample_size = 1)]
+fn commit_20_kib(bencher: divan::Bencher<'_, '_>, n_files: usize) {
+    commit(bencher, n_files, 20 << 10);
+}
+
 #[divan::bench(args = [1, 4, 16], sample_size = 1)]
 fn commit_one_file_of_mib(bencher: divan::Bencher<'_, '_>, mib: usize) {
     commit(bencher, 1, mib << 20);
 }
 
-#[divan::bench(sample_size = 1)]
-fn floor_2_mib(bencher: divan::Bencher<'_, '_>) {
+#[divan::bench(args = [20 << 10, 2 << 20], sample_size = 1)]
+fn floor_one_file_of_bytes(bencher: divan::Bencher<'_, '_>, n_bytes: usize) {
     let home = tempfile::tempdir_in(".").unwrap();
-    let bytes = content(1, 2 << 20);
+    let bytes = content(1, n_bytes);
     bencher.bench_local(|| write_and_rename(home.path(), &bytes));
 }
 
