@@ -12,7 +12,7 @@ fn main() {
 
 /// Returns a text of 40,000 lines and about 2 MiB, `times` over.
 fn text(times: usize) -> Vec<u8> {
-    let line = |n: usize| format!("    let value_{n:06} = compute(input, {n:>9}, &mut st);\n");
+    let line = |n: usize| format!("  let value_{n:06} = compute(input, {n:>9}, st);\n");
     (0..40_000 * times).flat_map(|n| line(n).into_bytes()).collect()
 }
 

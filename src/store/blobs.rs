@@ -3,6 +3,7 @@
 //! A blob says nothing of the file that it came from. Putting one that is there makes it the newest again.
 
 use std::collections::HashSet;
+use std::os::fd::BorrowedFd;
 
 use crate::text::Digest;
 
@@ -26,6 +27,26 @@ impl Blobs {
     /// Keeps `bytes`, whose digest is `digest`; they outlast a loss of power when this returns.
     pub fn put(&self, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
         put(&self.store, "blobs", digest, bytes)
+    }
+
+    /// Takes the file `name` in `dir`, whose content has the digest `digest`, as that content.
+    ///
+    /// The file is renamed into the store where both are on one device, else copied; it is gone from `dir`.
+    pub fn adopt(
+        &self,
+        digest: Digest,
+        dir: BorrowedFd<'_>,
+        name: &str,
+    ) -> Result<(), StoreError> {
+        let (shard, rest) = names(digest);
+        let folder = self.store.make_folder(&["blobs", &shard])?;
+        match folder.info(&rest)? {
+            Some(_) => {
+                folder.touch(&rest)?;
+                folder.discard(dir, name)
+            }
+            None => folder.take(dir, name, &rest, BLOB_LIMIT_BYTES),
+        }
     }
 
     /// Returns a content; nothing where it is not kept (any more).

@@ -206,6 +206,38 @@ impl Folder {
             .map_err(StoreError::io("touch", &path))
     }
 
+    /// Moves a file from another folder here as `name`: closed to others, and the newest from now on.
+    pub(super) fn take(
+        &self,
+        dir: BorrowedFd<'_>,
+        from: &str,
+        name: &str,
+        limit_bytes: u64,
+    ) -> Result<(), StoreError> {
+        let path = self.path_of(name)?;
+        let fail = StoreError::io("take over", &path);
+        let flags = OFlags::RDONLY | FILE;
+        let file = rustix::fs::openat(dir, from, flags, Mode::empty()).map_err(&fail)?;
+        let now = rustix::fs::Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
+        let times = rustix::fs::Timestamps { last_access: now, last_modification: now };
+        rustix::fs::fchmod(&file, FILE_MODE).map_err(&fail)?;
+        rustix::fs::futimens(&file, &times).map_err(&fail)?;
+        match rustix::fs::renameat(dir, from, &self.fd, name) {
+            Ok(()) => Ok(()),
+            Err(Errno::XDEV) => {
+                self.write(name, &read_bounded(File::from(file), &path, limit_bytes)?)?;
+                self.discard(dir, from)
+            }
+            Err(error) => Err(fail(error)),
+        }
+    }
+
+    /// Removes a file from another folder.
+    pub(super) fn discard(&self, dir: BorrowedFd<'_>, name: &str) -> Result<(), StoreError> {
+        rustix::fs::unlinkat(dir, name, AtFlags::empty())
+            .map_err(StoreError::io("remove what was kept in", &self.path))
+    }
+
     /// Removes a file; one that is not there is removed already.
     pub fn remove(&self, name: &str) -> Result<(), StoreError> {
         let path = self.path_of(name)?;

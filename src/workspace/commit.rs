@@ -17,7 +17,7 @@ use super::transaction::{
 };
 use super::verify::{Folders, Target, folder_record};
 use crate::path::Place;
-use crate::store::Blobs;
+use crate::store::{Blobs, StoreError};
 
 /// Changes that hold, under the lock, with nothing written yet.
 #[derive(Debug)]
@@ -31,8 +31,6 @@ pub(super) struct Verified {
 enum Job {
     /// Syncs the journal's record.
     Settle,
-    /// Keeps the old content of a file.
-    Keep(usize),
     /// Stages the new content of a file.
     Stage(usize),
 }
@@ -109,18 +107,13 @@ impl Verified {
         journal: &Journal<'_>,
         slots: &mut [Slot],
     ) -> Result<(), CommitError> {
-        let keeps = (0..slots.len())
-            .filter(|&index| self.targets.get(index).is_some_and(|t| t.record.kept));
-        let jobs: Vec<Job> = std::iter::once(Job::Settle)
-            .chain((0..slots.len()).map(Job::Stage))
-            .chain(keeps.map(Job::Keep))
-            .collect();
+        let jobs: Vec<Job> =
+            std::iter::once(Job::Settle).chain((0..slots.len()).map(Job::Stage)).collect();
         let shared: &[Slot] = slots;
         let done = side_by_side(context.disk.lanes(), &jobs, |job| match *job {
             Job::Settle => {
                 journal.settle(&self.record).map(|()| None).map_err(CommitError::from)
             }
-            Job::Keep(index) => self.keep(context, index).map(|()| None),
             Job::Stage(index) => {
                 self.stage_one(context, shared, index).map(|way| Some((index, way)))
             }
@@ -131,15 +124,6 @@ impl Verified {
             {
                 slot.record.way = way;
             }
-        }
-        Ok(())
-    }
-
-    fn keep(&self, context: &Context<'_>, index: usize) -> Result<(), CommitError> {
-        let Some(target) = self.targets.get(index) else { return Ok(()) };
-        if let (Some(digest), Some(bytes)) = (target.record.before, &target.before) {
-            let blobs = Blobs::new(context.store.store());
-            context.disk.put_blob(&blobs, digest, bytes)?;
         }
         Ok(())
     }
@@ -168,24 +152,26 @@ impl Verified {
         };
         match carried {
             Carried::Whole => Ok(target.record.way),
-            Carried::Less => Self::keep_after(context, target, after),
+            Carried::Less => Self::keep_both(context, target, after),
         }
     }
 
-    /// Keeps the new content of a file that is written in place, so that a torn write is known again.
-    fn keep_after(
+    /// Keeps both contents of a file that is written in place, so that a torn write is known again.
+    fn keep_both(
         context: &Context<'_>,
         target: &Target,
         after: &[u8],
     ) -> Result<Way, CommitError> {
-        if !target.record.kept {
+        let blobs = Blobs::new(context.store.store());
+        let (Some(old), Some(new)) = (target.record.before, target.record.after) else {
+            return Ok(Way::InPlace);
+        };
+        let Some(before) = &target.before else {
             let problem = Problem { place: target.place.clone(), kind: ProblemKind::TooLarge };
             return Err(CommitError::Refused(vec![problem]));
-        }
-        if let Some(digest) = target.record.after {
-            let blobs = Blobs::new(context.store.store());
-            context.disk.put_blob(&blobs, digest, after)?;
-        }
+        };
+        context.disk.put_blob(&blobs, old, before)?;
+        context.disk.put_blob(&blobs, new, after)?;
         Ok(Way::InPlace)
     }
 }
@@ -211,9 +197,21 @@ impl Staged {
         // The transaction stands. What fails from here on is left to recovery.
         let _cleaned = journal
             .sync()
-            .and_then(|()| recover::clean_up(&journal, &self.record, &self.slots))
-            .and_then(|_| recover::tidy(context, &self.record.id));
+            .and_then(|()| self.put_away(context))
+            .and_then(|()| recover::finish(&journal, &self.record))
+            .and_then(|()| recover::tidy(context, &self.record.id));
         Ok(self.committed(recovered))
+    }
+
+    /// Moves the old contents, which were compared as they came out, into the store.
+    fn put_away(&self, context: &Context<'_>) -> Result<(), StoreError> {
+        let blobs = Blobs::new(context.store.store());
+        side_by_side(context.disk.lanes(), &self.slots, |slot| match slot.record.way {
+            Way::Exchange | Way::Delete => slot.put_away(context.disk, &blobs),
+            Way::Create | Way::InPlace => Ok(()),
+        })
+        .into_iter()
+        .collect()
     }
 
     /// Publishes every file; an error says how many files were reached.

@@ -114,6 +114,14 @@ pub trait Disk: Sync {
     fn try_lock(&self, file: BorrowedFd<'_>) -> io::Result<bool>;
     /// Keeps a content in the store.
     fn put_blob(&self, blobs: &Blobs, digest: Digest, bytes: &[u8]) -> Result<(), StoreError>;
+    /// Moves a file, whose content has that digest, into the store.
+    fn adopt_blob(
+        &self,
+        blobs: &Blobs,
+        digest: Digest,
+        dir: BorrowedFd<'_>,
+        name: &str,
+    ) -> Result<(), StoreError>;
 }
 
 /// The disk of the machine.
@@ -257,6 +265,16 @@ impl Disk for RealDisk {
     fn put_blob(&self, blobs: &Blobs, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
         blobs.put(digest, bytes)
     }
+
+    fn adopt_blob(
+        &self,
+        blobs: &Blobs,
+        digest: Digest,
+        dir: BorrowedFd<'_>,
+        name: &str,
+    ) -> Result<(), StoreError> {
+        blobs.adopt(digest, dir, name)
+    }
 }
 
 // The width and sign of these fields differ between systems; a value that does not fit is none of ours.
@@ -286,7 +304,7 @@ fn meta(stat: &rustix::fs::Stat) -> Meta {
 }
 
 fn names_of_attributes(file: &File) -> Result<Vec<CString>, Errno> {
-    let n_bytes = rustix::fs::flistxattr(file, &mut [0_u8; 0][..])?;
+    let n_bytes = rustix::fs::flistxattr_query(file)?;
     if n_bytes == 0 {
         return Ok(Vec::new());
     }
@@ -302,8 +320,11 @@ fn names_of_attributes(file: &File) -> Result<Vec<CString>, Errno> {
 }
 
 fn attribute(file: &File, name: &CString) -> io::Result<Vec<u8>> {
-    let n_bytes = rustix::fs::fgetxattr(file, name, &mut [0_u8; 0][..])?;
+    let n_bytes = rustix::fs::fgetxattr_query(file, name)?;
     let mut value = vec![0; n_bytes];
+    if n_bytes == 0 {
+        return Ok(value);
+    }
     let n_bytes = rustix::fs::fgetxattr(file, name, &mut value[..])?;
     value.truncate(n_bytes);
     Ok(value)

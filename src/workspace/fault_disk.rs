@@ -261,4 +261,15 @@ impl Disk for FaultDisk<'_> {
         self.step("put_blob").map_err(store_error)?;
         RealDisk.put_blob(blobs, digest, bytes)
     }
+
+    fn adopt_blob(
+        &self,
+        blobs: &Blobs,
+        digest: Digest,
+        dir: BorrowedFd<'_>,
+        name: &str,
+    ) -> Result<(), StoreError> {
+        self.step("adopt_blob").map_err(store_error)?;
+        RealDisk.adopt_blob(blobs, digest, dir, name)
+    }
 }

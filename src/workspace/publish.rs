@@ -16,6 +16,7 @@ use super::in_place;
 use super::journal::{FileRecord, Way};
 use crate::path::Place;
 use crate::store::{Blobs, StoreError};
+use crate::text::Digest;
 
 /// The most bytes of a content that is kept for undo.
 pub(super) const KEEP_BYTES: u64 = 64 << 20;
@@ -169,7 +170,7 @@ impl Slot {
     ) -> Result<Settled, StoreError> {
         match self.record.way {
             Way::Exchange => self.take_back_exchange(disk, blobs),
-            Way::Create => self.take_back_create(disk).map_err(|error| self.error(error)),
+            Way::Create => self.take_back_create(disk, blobs),
             Way::Delete => self.take_back_delete(disk, blobs),
             Way::InPlace => self.take_back_in_place(disk, blobs),
         }
@@ -184,10 +185,10 @@ impl Slot {
         self.finish_steps(disk).map_err(fail)?;
         let target = self.target(disk).map_err(fail)?;
         if !target.is(self.record.after) {
-            return self.keep_target(disk, &target).map_err(fail);
+            return self.keep_target(disk, blobs, &target);
         }
-        if self.staged(disk).map_err(fail)?.is_nothing() {
-            self.stage_before(disk, blobs)?;
+        if self.staged(disk).map_err(fail)?.is_nothing() && !self.stage_before(disk, blobs)? {
+            return Ok(Settled::Foreign);
         }
         self.exchange(disk).map_err(fail)?;
         if !self.staged(disk).map_err(fail)?.is(self.record.after) {
@@ -195,83 +196,94 @@ impl Slot {
             self.exchange(disk).map_err(fail)?;
         }
         let target = self.target(disk).map_err(fail)?;
-        self.keep_target(disk, &target).map_err(fail)
+        self.keep_target(disk, blobs, &target)
     }
 
-    /// Leaves the target as it stands and removes the staged file if its bytes are known.
-    fn keep_target(&self, disk: &dyn Disk, target: &Found) -> io::Result<Settled> {
+    /// Leaves the target as it stands and clears the staged name if its bytes are known.
+    fn keep_target(
+        &self,
+        disk: &dyn Disk,
+        blobs: &Blobs,
+        target: &Found,
+    ) -> Result<Settled, StoreError> {
         let is_old = match self.record.before {
             Some(before) => target.is(Some(before)),
             None => target.is_nothing(),
         };
-        let gone = self.remove_staged(disk)?;
-        Ok(if is_old && gone { Settled::Old } else { Settled::Foreign })
+        let is_clear = self.clear_staged(disk, blobs)?;
+        Ok(if is_old && is_clear { Settled::Old } else { Settled::Foreign })
     }
 
-    /// Removes the staged name if it holds the old or the new content; returns whether nothing is left.
-    pub(super) fn remove_staged(&self, disk: &dyn Disk) -> io::Result<bool> {
-        let staged = self.staged(disk)?;
-        let is_known = staged.is(self.record.after)
-            || (staged.is(self.record.before) && self.record.kept)
-            || (staged.is(self.record.before) && self.target(disk)?.is(self.record.before));
-        if is_known {
-            disk.unlink(self.dir(), &self.record.temp)?;
+    /// Clears the staged name of the old content, which the store keeps, or of the new one.
+    ///
+    /// Returns false where it holds somebody else's bytes, which stay.
+    pub(super) fn clear_staged(
+        &self,
+        disk: &dyn Disk,
+        blobs: &Blobs,
+    ) -> Result<bool, StoreError> {
+        let staged = self.staged(disk).map_err(|error| self.error(error))?;
+        if staged.is(self.record.before) {
+            self.put_away(disk, blobs)?;
+        } else if staged.is(self.record.after) {
+            disk.unlink(self.dir(), &self.record.temp).map_err(|error| self.error(error))?;
+        } else {
+            return Ok(staged.is_nothing());
         }
-        Ok(is_known || staged.is_nothing())
+        Ok(true)
     }
 
-    /// Removes what came out of a transaction that stands; false where it is somebody else's.
-    pub(super) fn remove_out(&self, disk: &dyn Disk) -> io::Result<bool> {
-        self.finish_steps(disk)?;
-        let staged = self.staged(disk)?;
-        if staged.is_nothing() {
-            return Ok(true);
+    /// Moves the old content from the staged name into the store, if it is not too large to keep.
+    pub(super) fn put_away(&self, disk: &dyn Disk, blobs: &Blobs) -> Result<(), StoreError> {
+        match self.record.before {
+            Some(digest) if self.record.kept => {
+                disk.adopt_blob(blobs, digest, self.dir(), &self.record.temp)
+            }
+            Some(_) | None => {
+                disk.unlink(self.dir(), &self.record.temp).map_err(|error| self.error(error))
+            }
         }
-        let is_known = staged.is(self.record.before) || staged.is(self.record.after);
-        if is_known {
-            disk.unlink(self.dir(), &self.record.temp)?;
-        }
-        Ok(is_known)
     }
 
-    /// Stages the old content again, which somebody has removed from beside the target.
-    fn stage_before(&self, disk: &dyn Disk, blobs: &Blobs) -> Result<(), StoreError> {
+    /// Ends an exchange by steps and clears what came out of a transaction that stands.
+    pub(super) fn clear_out(&self, disk: &dyn Disk, blobs: &Blobs) -> Result<bool, StoreError> {
+        self.finish_steps(disk).map_err(|error| self.error(error))?;
+        self.clear_staged(disk, blobs)
+    }
+
+    /// Stages the old content again, which somebody has removed; false where the store has it not either.
+    fn stage_before(&self, disk: &dyn Disk, blobs: &Blobs) -> Result<bool, StoreError> {
         let fail = |error| self.error(error);
-        let bytes = self.before(blobs)?;
-        let again = self.aside();
+        let Some(bytes) = kept(blobs, self.record.before)? else { return Ok(false) };
+        let again = format!("{}-again", self.record.temp);
+        unlink_if_there(disk, self.dir(), &again).map_err(fail)?;
         let file = disk.create(self.dir(), &again, 0o600).map_err(fail)?;
         let staged = disk::write_all(disk, &file, &bytes)
             .and_then(|()| disk.chmod(&file, self.record.mode))
             .and_then(|()| disk.sync(file.as_fd()))
             .and_then(|()| disk.rename_new(self.dir(), &again, &self.record.temp));
-        staged.map_err(|error| {
+        staged.map(|()| true).map_err(|error| {
             let _removed = disk.unlink(self.dir(), &again);
             fail(error)
         })
     }
 
-    fn before(&self, blobs: &Blobs) -> Result<Vec<u8>, StoreError> {
-        let kept = self.record.before.map(|digest| blobs.get(digest)).transpose()?.flatten();
-        kept.ok_or_else(|| {
-            self.error(io::Error::new(io::ErrorKind::NotFound, "its old content is not kept"))
-        })
-    }
-
-    fn take_back_create(&self, disk: &dyn Disk) -> io::Result<Settled> {
+    fn take_back_create(&self, disk: &dyn Disk, blobs: &Blobs) -> Result<Settled, StoreError> {
+        let fail = |error| self.error(error);
         let (dir, name, temp) = (self.dir(), &*self.name, &*self.record.temp);
-        let target = self.target(disk)?;
+        let target = self.target(disk).map_err(fail)?;
         if !target.is(self.record.after) {
-            return self.keep_target(disk, &target);
+            return self.keep_target(disk, blobs, &target);
         }
-        if self.staged(disk)?.is(self.record.after) {
-            disk.unlink(dir, temp)?;
+        if self.staged(disk).map_err(fail)?.is(self.record.after) {
+            disk.unlink(dir, temp).map_err(fail)?;
         }
-        rename_new(disk, dir, name, temp)?;
-        if !self.staged(disk)?.is(self.record.after) {
-            rename_new(disk, dir, temp, name)?;
+        rename_new(disk, dir, name, temp).map_err(fail)?;
+        if !self.staged(disk).map_err(fail)?.is(self.record.after) {
+            rename_new(disk, dir, temp, name).map_err(fail)?;
             return Ok(Settled::Foreign);
         }
-        disk.unlink(dir, temp)?;
+        disk.unlink(dir, temp).map_err(fail)?;
         Ok(Settled::Old)
     }
 
@@ -279,10 +291,10 @@ impl Slot {
         let fail = |error| self.error(error);
         let target = self.target(disk).map_err(fail)?;
         if !target.is_nothing() {
-            return self.keep_target(disk, &target).map_err(fail);
+            return self.keep_target(disk, blobs, &target);
         }
-        if self.staged(disk).map_err(fail)?.is_nothing() {
-            self.stage_before(disk, blobs)?;
+        if self.staged(disk).map_err(fail)?.is_nothing() && !self.stage_before(disk, blobs)? {
+            return Ok(Settled::Foreign);
         }
         let is_old = self.staged(disk).map_err(fail)?.is(self.record.before);
         rename_new(disk, self.dir(), &self.record.temp, &self.name).map_err(fail)?;
@@ -302,8 +314,10 @@ impl Slot {
         let Found::File(Content { bytes: Some(now), .. }) = &target else {
             return Ok(Settled::Foreign);
         };
-        let before = self.before(blobs)?;
-        let after = self.record.after.map(|digest| blobs.get(digest)).transpose()?.flatten();
+        let Some(before) = kept(blobs, self.record.before)? else {
+            return Ok(Settled::Foreign);
+        };
+        let after = kept(blobs, self.record.after)?;
         let ours = target.is(self.record.after)
             || after.is_some_and(|after| in_place::is_torn(now, &before, &after));
         if !ours {
@@ -331,6 +345,14 @@ impl Slot {
             path: self.record.at.root_path.join(self.place.path.as_str()),
             source,
         }
+    }
+}
+
+/// Returns a content of the store; one that is damaged is as good as lost.
+fn kept(blobs: &Blobs, digest: Option<Digest>) -> Result<Option<Vec<u8>>, StoreError> {
+    match digest.map(|digest| blobs.get(digest)).transpose() {
+        Err(StoreError::Damaged(_)) => Ok(None),
+        found => found.map(Option::flatten),
     }
 }
 

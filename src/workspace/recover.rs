@@ -283,28 +283,29 @@ pub(super) fn roll_back(
     Ok(foreign)
 }
 
-/// Removes what came out of a transaction that stands, and finishes its record.
+/// Puts away what came out of a transaction that stands, and finishes its record.
 ///
 /// Returns the files beside which somebody else's bytes were left.
-pub(super) fn clean_up(
+fn clean_up(
     journal: &Journal<'_>,
     record: &Record,
     slots: &[Slot],
 ) -> Result<Vec<Place>, StoreError> {
+    let blobs = Blobs::new(journal.workspace.store());
     let mut foreign = Vec::new();
     for slot in slots {
-        let removed = slot.remove_out(journal.disk).map_err(|source| StoreError::Io {
-            verb: "remove what was replaced at",
-            path: slot.record.at.root_path.join(slot.place.path.as_str()),
-            source,
-        })?;
-        if !removed {
+        if !slot.clear_out(journal.disk, &blobs)? {
             foreign.push(slot.place.clone());
         }
     }
-    remove_folders(journal.disk, record.pruned.iter())?;
-    journal.finish(record)?;
+    finish(journal, record)?;
     Ok(foreign)
+}
+
+/// Removes the folders that a transaction left empty, and finishes its record.
+pub(super) fn finish(journal: &Journal<'_>, record: &Record) -> Result<(), StoreError> {
+    remove_folders(journal.disk, record.pruned.iter())?;
+    journal.finish(record)
 }
 
 /// Removes folders that are empty; one that is not, that is gone, or that must stay is left.

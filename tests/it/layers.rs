@@ -49,7 +49,7 @@ fn imports(text: &str) -> BTreeSet<String> {
         .map(|(at, found)| &code[at + found.len()..])
         .map(|rest| rest.split(|c: char| !c.is_ascii_lowercase() && c != '_').next().unwrap())
         .inspect(|name| {
-            assert!(!name.is_empty(), "write `use crate::module::…`, one module a line")
+            assert!(!name.is_empty(), "write `use crate::module::…`, one module a line");
         })
         .map(str::to_owned)
         .collect()
