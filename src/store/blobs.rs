@@ -120,7 +120,11 @@ pub(super) fn put(
     let (shard, rest) = names(digest);
     let folder = store.make_folder(&[part, &shard])?;
     match folder.info(&rest)? {
-        Some(info) if info.bytes == bytes.len() as u64 => folder.touch(&rest),
+        Some(info) if info.bytes == bytes.len() as u64 => {
+            // A content that was adopted may not be on the device yet.
+            folder.sync_file(&rest)?;
+            folder.touch(&rest)
+        }
         Some(_) | None => folder.write(&rest, bytes),
     }
 }
@@ -165,6 +169,7 @@ pub(super) fn entries(store: &Store, part: &str) -> Result<Vec<Entry>, StoreErro
 #[expect(clippy::disallowed_methods, reason = "the test damages a real file")]
 mod tests {
     use super::*;
+    use std::os::fd::AsFd as _;
 
     fn blobs() -> (tempfile::TempDir, Blobs) {
         let home = tempfile::tempdir().unwrap();
@@ -183,6 +188,23 @@ mod tests {
         let (shard, rest) = names(digest);
         std::fs::write(home.path().join("state/blobs").join(shard).join(rest), "abd").unwrap();
         assert!(matches!(blobs.get(digest).unwrap_err(), StoreError::Damaged(_)));
+    }
+
+    #[test]
+    fn a_file_is_adopted_from_its_own_device_and_from_another_one() {
+        let (home, blobs) = blobs();
+        let elsewhere = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+        for (folder, text) in [(&home, "one"), (&elsewhere.unwrap(), "two")] {
+            let digest = Digest::of(text.as_bytes());
+            let dir = std::fs::File::open(folder.path()).unwrap();
+            for _ in 0..2 {
+                std::fs::write(folder.path().join("f"), text).unwrap();
+                blobs.adopt(digest, dir.as_fd(), "f").unwrap();
+                assert!(!folder.path().join("f").exists());
+                let kept = blobs.get(digest).unwrap();
+                assert_eq!(kept.as_deref(), Some(text.as_bytes()));
+            }
+        }
     }
 
     #[test]

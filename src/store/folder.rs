@@ -197,6 +197,14 @@ impl Folder {
             .map_err(StoreError::io("open", &path))
     }
 
+    /// Makes a file's content outlast a loss of power.
+    pub(super) fn sync_file(&self, name: &str) -> Result<(), StoreError> {
+        let path = self.path_of(name)?;
+        rustix::fs::openat(&self.fd, name, OFlags::RDONLY | FILE, Mode::empty())
+            .and_then(rustix::fs::fsync)
+            .map_err(StoreError::io("sync", &path))
+    }
+
     /// Marks a file as used now, so that it is not the oldest.
     pub(super) fn touch(&self, name: &str) -> Result<(), StoreError> {
         let path = self.path_of(name)?;
