@@ -70,9 +70,6 @@ pub struct Executor {
     turn: Semaphore,
 }
 
-/// A place in the order of calls that write; calls that only read need none.
-type Turn<'a> = Option<SemaphorePermit<'a>>;
-
 /// A call that has passed the gate, and what it asked for.
 struct Admitted {
     demands: Vec<Demand>,
@@ -104,6 +101,8 @@ impl Executor {
     pub async fn call(&self, call: Call, token: &CancellationToken) -> Outcome {
         let started = Instant::now();
         let number = self.n_calls.fetch_add(1, Ordering::Relaxed) + 1;
+        // Before anything else is awaited, so that the order of turns is the order of calls.
+        let _turn = self.turn(&call.tool, token).await;
         self.write_audit(record::before(&self.numbered(number), &call.tool, &call.arguments))
             .await;
         let (demands, outcome) = self.judge_and_run(call, token).await;
@@ -141,9 +140,6 @@ impl Executor {
             Ok(arguments) => arguments,
             Err(failure) => return (Vec::new(), refuse(failure)),
         };
-        let Some(_turn) = self.turn(spec.reach, token).await else {
-            return (Vec::new(), refuse(withdrawn()));
-        };
         let Admitted { demands, prepared } = self.prepare(tool, arguments).await;
         let outcome = match prepared {
             Err(failure) => refuse(failure),
@@ -152,14 +148,14 @@ impl Executor {
         (demands, self.clamped(outcome).await)
     }
 
-    /// Waits until no earlier call is writing; one that only reads need not wait. Nothing if withdrawn.
-    async fn turn(&self, reach: Reach, token: &CancellationToken) -> Option<Turn<'_>> {
-        match reach {
-            Reach::Reads => Some(None),
+    /// Waits until no earlier call is writing; one that only reads, or was withdrawn, needs no turn.
+    async fn turn(&self, tool: &str, token: &CancellationToken) -> Option<SemaphorePermit<'_>> {
+        match self.parts.registry.get(tool)?.spec().reach {
+            Reach::Reads => None,
             Reach::Writes => tokio::select! {
                 biased;
+                turn = self.turn.acquire() => turn.ok(),
                 () = token.cancelled() => None,
-                turn = self.turn.acquire() => Some(turn.ok()),
             },
         }
     }
