@@ -71,7 +71,8 @@ fn new_bytes(base: &Snapshot, edits: &[Edit]) -> Vec<u8> {
         .map(|row| row.content.len() + row.ending.as_str().len())
         .sum();
     let mut out = Vec::with_capacity(bytes.len() + added + 2);
-    let start_of = |line: usize| spans.get(line).map_or(bytes.len(), |span| span.start as usize);
+    let start_of =
+        |line: usize| spans.get(line).map_or(bytes.len(), |span| span.start as usize);
     let mut kept_to = 0;
     for edit in edits {
         out.extend_from_slice(&bytes[kept_to..start_of(edit.old.start)]);

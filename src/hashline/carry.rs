@@ -67,8 +67,9 @@ impl<'a> Carrier<'a> {
         let way = way.get_or_init(|| self.way(&self.seen.contents()[content]));
         let mut at = spot.clone();
         for leg in way {
-            let named = |line: usize| (spot.lines.start + line.saturating_sub(at.lines.start))
-                .min(spot.lines.end - 1);
+            let named = |line: usize| {
+                (spot.lines.start + line.saturating_sub(at.lines.start)).min(spot.lines.end - 1)
+            };
             match leg {
                 Leg::Proof(prover) => {
                     let lines = at.lines.start..=at.lines.end - 1;
@@ -123,9 +124,8 @@ impl<'a> Carrier<'a> {
             return;
         }
         let mut provers = self.provers.borrow_mut();
-        let prover = provers
-            .entry((from.0, to.0))
-            .or_insert_with(|| Rc::new(Prover::new(from.1, to.1)));
+        let prover =
+            provers.entry((from.0, to.0)).or_insert_with(|| Rc::new(Prover::new(from.1, to.1)));
         legs.push(Leg::Proof(Rc::clone(prover)));
     }
 }

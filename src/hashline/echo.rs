@@ -10,10 +10,12 @@ use crate::text::{LineNo, Snapshot};
 pub(super) fn echoed(row: &str, seen: &Seen, now: &Snapshot) -> Option<LineNo> {
     let anchor = leading_anchor(row)?;
     let index = anchor.line.index();
-    let served = now.line_digest(anchor.line).is_some_and(|digest| digest.check() == anchor.check)
-        || seen.contents().iter().any(|known| {
-            known.knows(index) && known.lines[index].check() == anchor.check
-        });
+    let served =
+        now.line_digest(anchor.line).is_some_and(|digest| digest.check() == anchor.check)
+            || seen
+                .contents()
+                .iter()
+                .any(|known| known.knows(index) && known.lines[index].check() == anchor.check);
     served.then_some(anchor.line)
 }
 

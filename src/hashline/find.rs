@@ -13,7 +13,8 @@ pub(super) enum Neighbours {
     None,
 }
 
-/// Returns where lines `run` of `old` begin in `new`, if they stand at exactly one place. Cost: linear.
+/// Returns where lines `run` of `old` begin in `new`, if they stand at exactly one place, and if no other
+/// lines of `old` read like them: those might be the ones that stand there. Cost: linear.
 pub(super) fn unique_place(
     old: &[LineDigest],
     run: Range<usize>,
@@ -32,9 +33,10 @@ pub(super) fn unique_place(
             || ((run.start > 0 || at == 0)
                 && (run.end < old.len() || at + wide.len() == new.len()))
     };
-    let mut places = occurrences(&old[wide.clone()], new).into_iter().filter(|&at| fits(at));
-    let place = places.next()?;
-    places.next().is_none().then_some(place + (run.start - wide.start))
+    let needle = &old[wide.clone()];
+    let mut places = occurrences(needle, new).into_iter().filter(|&at| fits(at));
+    let place = places.next().filter(|_| places.next().is_none())?;
+    (occurrences(needle, old).len() == 1).then_some(place + (run.start - wide.start))
 }
 
 /// Returns every place where `needle` begins in `hay`, overlapping ones too (Knuth, Morris and Pratt).

@@ -39,10 +39,14 @@ pub enum Fault {
     #[error("\"-\" takes no payload; to replace the lines use \"=\"")]
     DeletePayload,
     /// A sign or `~` behind blanks.
-    #[error("{0:?} stands behind blanks; a sign stands in the first column, and a row of content is written after \"~\"")]
+    #[error(
+        "{0:?} stands behind blanks; a sign stands in the first column, and a row of content is written after \"~\""
+    )]
     Indented(String),
     /// A Markdown fence.
-    #[error("a fence is no part of a patch; leave it out, or write it after \"~\" if it is content")]
+    #[error(
+        "a fence is no part of a patch; leave it out, or write it after \"~\" if it is content"
+    )]
     Fence,
     /// A line that is no op.
     #[error("{0:?} is no op; a row of content is written after \"~\"")]
@@ -72,7 +76,9 @@ pub enum Fault {
     #[error("the range {0}..{1} runs backwards")]
     Reversed(LineNo, LineNo),
     /// A payload row that would not be a line of its own.
-    #[error("a payload row cannot hold a NUL byte or end with a carriage return; its line ending is taken from its place in the file")]
+    #[error(
+        "a payload row cannot hold a NUL byte or end with a carriage return; its line ending is taken from its place in the file"
+    )]
     Row,
 }
 
@@ -168,7 +174,7 @@ impl Parser {
         }
         match chars.next() {
             Some('~') => self.payload(number, chars.as_str()),
-            Some(sign @ ('+' | '<' | '-' | '=')) => self.op(number, sign, chars.as_str()),
+            Some(sign @ ('+' | '<' | '-' | '=')) => self.op(number, line, sign, chars.as_str()),
             _ => {
                 self.in_text = true;
                 if !was_text {
@@ -215,11 +221,11 @@ impl Parser {
         }
     }
 
-    fn op(&mut self, number: usize, sign: char, after: &str) {
+    fn op(&mut self, number: usize, line: &str, sign: char, after: &str) {
         self.close_op();
         let text = after.trim_matches(BLANK);
         let Some(section) = self.sections.last_mut() else {
-            return self.no_header(number, &format!("{sign} {text}"));
+            return self.no_header(number, line);
         };
         self.tried = true;
         match target(sign, text) {
@@ -244,7 +250,7 @@ impl Parser {
             self.no_header(number, line);
         } else if self.open != Open::Broken {
             self.tried = true;
-            self.faults.push((number, Fault::Text(shown())));
+            self.refuse(number, Fault::Text(shown()));
         }
     }
 

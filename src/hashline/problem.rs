@@ -51,22 +51,30 @@ pub enum Cause {
     #[error("line {0} changed since it was seen")]
     Changed(LineNo),
     /// The line reads the same, but may be another one.
-    #[error("the file changed around line {0}, and that line cannot be told from another that reads the same")]
+    #[error(
+        "the file changed around line {0}, and that line cannot be told from another that reads the same"
+    )]
     Unproved(LineNo),
-    /// An edit of the session moved the line.
-    #[error("an earlier edit moved line {0}")]
+    /// An edit of the session changed or moved the line.
+    #[error("an earlier edit changed or moved line {0}")]
     Shifted(LineNo),
     /// An earlier edit of the same reply changed the line.
-    #[error("an earlier edit of this reply changed line {0}; anchors mean the numbering before the first")]
+    #[error(
+        "an earlier edit of this reply changed line {0}; anchors mean the numbering before the first"
+    )]
     Ours(LineNo),
     /// The anchor fits a line of an older content and another line of the present one.
-    #[error("the anchor fits the line that was {0} before the file changed and the one that is {0} now; row {0} was not shown since")]
+    #[error(
+        "the anchor fits the line that was {0} before the file changed and the one that is {0} now; row {0} was not shown since"
+    )]
     Ambiguous(LineNo),
     /// The row was shown too long ago.
     #[error("row {0} was shown too long ago to be relied on")]
     Forgotten(LineNo),
     /// The two anchors of a range belong to different contents.
-    #[error("the two ends of the range were read at different times, and the file changed between")]
+    #[error(
+        "the two ends of the range were read at different times, and the file changed between"
+    )]
     Torn,
     /// Two ops touch.
     #[error("{first} and {second} touch the same lines; make one op of them")]
@@ -77,10 +85,14 @@ pub enum Cause {
         second: String,
     },
     /// A line to be replaced was never shown whole.
-    #[error("line {0} was shown in part only and would be replaced unseen; read it with start and end {0}")]
+    #[error(
+        "line {0} was shown in part only and would be replaced unseen; read it with start and end {0}"
+    )]
     Clipped(LineNo),
     /// A payload row begins with an anchor.
-    #[error("the payload row {row:?} begins with the anchor of line {line}; leave the anchor out, or send literal: true to mean it")]
+    #[error(
+        "the payload row {row:?} begins with the anchor of line {line}; leave the anchor out, or send literal: true to mean it"
+    )]
     Echoed {
         /// The row's beginning.
         row: String,
@@ -91,13 +103,17 @@ pub enum Cause {
     #[error("old_string is empty; to insert, use edit")]
     EmptyOld,
     /// The text to put in cannot stand in a file.
-    #[error("new_string cannot hold a NUL byte or a carriage return that ends a line; line endings are taken from the file")]
+    #[error(
+        "new_string cannot hold a NUL byte or a carriage return that ends a line; line endings are taken from the file"
+    )]
     BadNew,
     /// The text to replace is not there.
     #[error("old_string does not occur in the file{0}")]
     OldNotFound(Near),
     /// The text to replace is there several times.
-    #[error("old_string occurs {n} times, at lines {lines}; add lines around it until it occurs once, or send replace_all: true")]
+    #[error(
+        "old_string occurs {n} times, at lines {lines}; add lines around it until it occurs once, or send replace_all: true"
+    )]
     OldNotUnique {
         /// How often.
         n: usize,
@@ -150,7 +166,11 @@ impl std::fmt::Display for Near {
             Self::Head { line, n_lines } => write!(
                 f,
                 "; its first {} at line {line}, the next line differs",
-                if *n_lines == 1 { "line stands".to_owned() } else { format!("{n_lines} lines stand") }
+                if *n_lines == 1 {
+                    "line stands".to_owned()
+                } else {
+                    format!("{n_lines} lines stand")
+                }
             ),
         }
     }

@@ -41,6 +41,9 @@ impl Hasher for DigestHasher {
 type ByDigest<V> = HashMap<LineDigest, V, BuildHasherDefault<DigestHasher>>;
 type DigestSet = HashSet<LineDigest, BuildHasherDefault<DigestHasher>>;
 
+/// What was proved in each gap, by its starts.
+type Gaps = HashMap<(usize, usize), Rc<[bool]>>;
+
 /// Compares two contents; made once for many questions.
 pub(super) struct Prover<'a> {
     old: &'a [LineDigest],
@@ -52,7 +55,7 @@ pub(super) struct Prover<'a> {
     /// Old and new numbers of lines that are unique in both, in old order.
     unique: Vec<(usize, usize)>,
     chain: OnceCell<Vec<(usize, usize)>>,
-    gaps: RefCell<HashMap<(usize, usize), Rc<[bool]>>>,
+    gaps: RefCell<Gaps>,
 }
 
 /// A stretch of old and of new lines between two points that belong together.
@@ -64,8 +67,13 @@ struct Gap {
 impl<'a> Prover<'a> {
     /// Compares `old` with `new`. Cost: linear.
     pub(super) fn new(old: &'a [LineDigest], new: &'a [LineDigest]) -> Self {
-        let breaks =
-            old.iter().zip(new).enumerate().filter(|(_, (a, b))| a != b).map(|(i, _)| i).collect();
+        let breaks = old
+            .iter()
+            .zip(new)
+            .enumerate()
+            .filter(|(_, (a, b))| a != b)
+            .map(|(i, _)| i)
+            .collect();
         let unique = unique_pairs(old, new);
         let fixed = unique.iter().filter(|(a, b)| a == b).map(|&(a, _)| a).collect();
         let (chain, gaps) = (OnceCell::new(), RefCell::default());
@@ -92,7 +100,8 @@ impl<'a> Prover<'a> {
         let from = self.fixed.partition_point(|&at| at < run.start);
         let to = self.fixed.partition_point(|&at| at < run.end);
         let at_end = run.end == self.old.len() && run.end == self.new.len();
-        let start = if run.start == 0 { Some(0) } else { self.fixed[from..to].first().copied() };
+        let start =
+            if run.start == 0 { Some(0) } else { self.fixed[from..to].first().copied() };
         let end = if at_end {
             Some(run.end)
         } else {
@@ -114,26 +123,27 @@ impl<'a> Prover<'a> {
             return true;
         }
         debug_assert!(run.contains(&line), "the line lies in its run");
-        let gap = if line >= solid.end { self.below(solid.end) } else { self.above(solid.start) };
-        gap.is_some_and(|gap| self.in_gap(line, &gap))
+        let gap =
+            if line >= solid.end { self.below(solid.end) } else { self.above(solid.start) };
+        self.in_gap(line, &gap)
     }
 
     /// Returns the gap from a fixed point down to the next pair of unique lines.
-    fn below(&self, start: usize) -> Option<Gap> {
+    fn below(&self, start: usize) -> Gap {
         let chain = self.chain();
         let from = chain.partition_point(|&(old, _)| old < start);
         let next = chain[from..].iter().find(|&&(_, new)| new >= start);
         let (old_end, new_end) = next.copied().unwrap_or((self.old.len(), self.new.len()));
-        Some(Gap { old: start..old_end, new: start..new_end })
+        Gap { old: start..old_end, new: start..new_end }
     }
 
     /// Returns the gap from the pair of unique lines above down to a fixed point.
-    fn above(&self, end: usize) -> Option<Gap> {
+    fn above(&self, end: usize) -> Gap {
         let chain = self.chain();
         let to = chain.partition_point(|&(old, _)| old < end);
         let previous = chain[..to].iter().rev().find(|&&(_, new)| new < end);
         let (old_start, new_start) = previous.map_or((0, 0), |&(old, new)| (old + 1, new + 1));
-        Some(Gap { old: old_start..end, new: new_start..end })
+        Gap { old: old_start..end, new: new_start..end }
     }
 
     fn in_gap(&self, line: usize, gap: &Gap) -> bool {

@@ -37,9 +37,8 @@ pub fn replace(
     new: &str,
     occurrences: Occurrences,
 ) -> Result<Plan, Refusal> {
-    let refuse = |code, cause| {
-        Refusal::from(vec![Problem::bare(code, Some(place.clone()), cause)])
-    };
+    let refuse =
+        |code, cause| Refusal::from(vec![Problem::bare(code, Some(place.clone()), cause)]);
     if !seen.is_read() {
         return Err(refuse(Code::Unread, Cause::Unread));
     }
@@ -134,9 +133,9 @@ impl Flat {
             let first_line = self.line_of(first);
             let mut text = self.slice(self.starts[first_line]..first).to_owned() + new;
             let mut end = first + len;
-            while let Some(next) = places.next_if(|&next| {
-                next < end || self.line_of(next) <= self.line_of(end)
-            }) {
+            while let Some(next) =
+                places.next_if(|&next| next < end || self.line_of(next) <= self.line_of(end))
+            {
                 if next >= end {
                     text += self.slice(end..next);
                     text += new;
@@ -197,7 +196,10 @@ fn near(now: &Snapshot, wanted: &str) -> Near {
     let rows: Vec<&str> = wanted.split('\n').collect();
     let heads = head(&lines, &rows);
     let first = rows.iter().copied().find(|row| !row.trim().is_empty()).unwrap_or_default();
-    heads.or_else(|| blanks(&lines, first)).or_else(|| character(&lines, first)).unwrap_or(Near::Nothing)
+    heads
+        .or_else(|| blanks(&lines, first))
+        .or_else(|| character(&lines, first))
+        .unwrap_or(Near::Nothing)
 }
 
 /// Returns where the most first lines of the text stand.
@@ -217,11 +219,12 @@ fn blanks(lines: &[&str], row: &str) -> Option<Near> {
     if wanted.is_empty() {
         return None;
     }
-    let at = lines.iter().position(|line| line.len() >= wanted.len() && squeeze(line) == wanted)?;
+    let at =
+        lines.iter().position(|line| line.len() >= wanted.len() && squeeze(line) == wanted)?;
     Some(Near::Blanks(LineNo::from_index(at)))
 }
 
-/// Returns the line that has as many characters as the row and differs in the fewest, at most three.
+/// Returns the line that has as many characters as the row and differs in the fewest, at most three and a quarter of them.
 fn character(lines: &[&str], row: &str) -> Option<Near> {
     let wanted = row.trim();
     let n_chars = wanted.chars().count();
@@ -236,7 +239,7 @@ fn character(lines: &[&str], row: &str) -> Option<Near> {
         .iter()
         .enumerate()
         .filter_map(|(at, line)| Some((differing(line.trim())?, at)))
-        .filter(|&(n, _)| (1..=3).contains(&n))
+        .filter(|&(n, _)| n > 0 && n <= 3 && n * 4 <= n_chars)
         .min()?;
     let line = lines[best.1];
     let indent = line.chars().take_while(|c| c.is_whitespace()).count();

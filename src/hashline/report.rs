@@ -48,8 +48,9 @@ pub fn success(draft: &Draft, verb: Verb) -> String {
     };
     let mut text = format!("{verb} {place} (+{} -{})", draft.added, draft.removed);
     for moved in &draft.moved {
+        let lines = if moved.from.0 == moved.from.1 { "line" } else { "lines" };
         let (from, to) = (span(moved.from), span(moved.to));
-        let _ = write!(text, "\nlines {from} had moved: the edit followed them to {to}");
+        let _ = write!(text, "\n{lines} {from} moved to {to}, and the edit with it");
     }
     rows(&mut text, draft);
     shifts(&mut text, draft);
@@ -160,11 +161,11 @@ fn push_problem(text: &mut String, problem: &Problem) {
 fn next_step(problems: &[Problem]) -> &'static str {
     let has = |code: Code| problems.iter().any(|problem| problem.code == code);
     if has(Code::Unread) {
-        "Read each unread file, then send the whole patch again"
+        "Read each unread file, then send the whole call again"
     } else if has(Code::BadPatch) {
         "Correct the patch and send it again whole"
     } else if has(Code::ClippedLine) {
-        "Read each of those lines with start and end on it, then send the whole patch again"
+        "Read each of those lines with start and end on it, then send the whole call again"
     } else if problems.iter().any(|problem| !problem.rows.is_empty()) {
         "Send the whole patch again with the anchors of the rows above"
     } else {

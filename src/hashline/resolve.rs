@@ -83,7 +83,9 @@ pub fn resolve(subjects: &[Subject<'_>], options: Options) -> Result<Plan, Refus
 fn file(subject: &Subject<'_>, options: Options) -> Result<FilePlan, Refusal> {
     let place = &subject.patch.place;
     if !subject.seen.is_read() {
-        return Err(vec![Problem::bare(Code::Unread, Some(place.clone()), Cause::Unread)].into());
+        return Err(
+            vec![Problem::bare(Code::Unread, Some(place.clone()), Cause::Unread)].into()
+        );
     }
     let mut judge = Judge::new(subject, options);
     judge.overlaps(&written(&subject.patch.ops), Numbering::Written);
@@ -94,7 +96,8 @@ fn file(subject: &Subject<'_>, options: Options) -> Result<FilePlan, Refusal> {
     if judge.problems.is_empty() {
         return Ok(plan(subject, &placed, judge.moved));
     }
-    let sights = judge.shower.finish().map(|sight| (place.clone(), sight)).into_iter().collect();
+    let sights =
+        judge.shower.finish().map(|sight| (place.clone(), sight)).into_iter().collect();
     Err(Refusal { problems: judge.problems, sights })
 }
 
@@ -225,7 +228,8 @@ impl<'a> Judge<'a> {
             return;
         }
         let (seen, now) = (self.subject.seen, self.subject.now);
-        let echoed = |row: &String| echo::echoed(row, seen, now).map(|line| (line, row.clone()));
+        let echoed =
+            |row: &String| echo::echoed(row, seen, now).map(|line| (line, row.clone()));
         if let Some((line, row)) = op.payload.iter().find_map(echoed) {
             let row = clip_line(&row, 40).shown.into_owned();
             self.push(Code::EchoedAnchor, None, Cause::Echoed { row, line });
@@ -267,12 +271,11 @@ impl<'a> Judge<'a> {
             match &found {
                 None => {
                     let landed = self.carry(&parts, spot);
-                    found = Some((content, landed.map_err(|(at, lost)| Stale::Lost(at, lost))?));
+                    found =
+                        Some((content, landed.map_err(|(at, lost)| Stale::Lost(at, lost))?));
                 }
                 Some((newest, landed)) if served || content + 1 == *newest => {
-                    if self.carry(&parts, spot).ok().as_ref() != Some(landed) {
-                        return Err(Stale::Ambiguous);
-                    }
+                    self.agrees(&parts, spot, *newest, landed)?;
                 }
                 Some(_) => {}
             }
@@ -282,8 +285,10 @@ impl<'a> Judge<'a> {
             }
         }
         let Some((_, landed)) = found else {
-            let unfit: Vec<_> =
-                anchors.into_iter().filter(|(_, anchor)| !self.fits_anywhere(*anchor)).collect();
+            let unfit: Vec<_> = anchors
+                .into_iter()
+                .filter(|(_, anchor)| !self.fits_anywhere(*anchor))
+                .collect();
             return Err(if unfit.is_empty() { Stale::Torn } else { Stale::Unfit(unfit) });
         };
         let forgotten =
@@ -356,7 +361,11 @@ impl<'a> Judge<'a> {
     }
 
     /// Carries every part of a spot to the present content; they must arrive side by side.
-    fn carry(&self, parts: &[(usize, Range<usize>)], spot: &Spot) -> Result<Spot, (usize, Lost)> {
+    fn carry(
+        &self,
+        parts: &[(usize, Range<usize>)],
+        spot: &Spot,
+    ) -> Result<Spot, (usize, Lost)> {
         let mut whole: Option<Spot> = None;
         for (from, lines) in parts {
             let gap = if parts.len() == 1 { spot.gap } else { lines.start };
@@ -371,6 +380,44 @@ impl<'a> Judge<'a> {
             });
         }
         whole.ok_or((0, Lost::Unproved(spot.lines.start)))
+    }
+
+    /// Checks that the lines of an older reading that were not shown of content `newest` too lead to where
+    /// the newest reading leads.
+    fn agrees(
+        &self,
+        parts: &[(usize, Range<usize>)],
+        spot: &Spot,
+        newest: usize,
+        landed: &Spot,
+    ) -> Result<(), Stale> {
+        let known = &self.subject.seen.contents()[newest];
+        for (from, lines) in parts {
+            let mut at = lines.start;
+            while let Some(start) = (at..lines.end).find(|&line| !known.served(line)) {
+                let end = (start..lines.end).find(|&l| known.served(l)).unwrap_or(lines.end);
+                let part = Spot { lines: start..end, gap: start };
+                let wanted = landed.lines.start + (start - spot.lines.start);
+                match self.carrier.carry(*from, &part) {
+                    Ok(part) if part.lines.start == wanted => {}
+                    Err(lost) if self.differs(*from, lost) => {
+                        return Err(Stale::Lost(*from, lost));
+                    }
+                    Ok(_) | Err(_) => return Err(Stale::Ambiguous),
+                }
+                at = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether a line that was lost plainly reads otherwise now.
+    fn differs(&self, content: usize, lost: Lost) -> bool {
+        let Lost::Unproved(index) = lost else {
+            return false;
+        };
+        let known = self.subject.seen.contents()[content].lines.get(index).copied();
+        self.subject.now.line_digest(LineNo::from_index(index)) != known
     }
 
     /// Reports what is wrong with an op's lines, or lets it follow them.
@@ -428,18 +475,17 @@ impl<'a> Judge<'a> {
             Lost::Unproved(index) | Lost::Shifted(index) => (index, true),
             Lost::Ours(index) => (index, false),
         };
-        if may_follow && self.options.relocation == Relocation::Follow {
-            if let Some(landed) = self.follow(spot, content) {
-                return Some(landed);
-            }
+        if may_follow
+            && self.options.relocation == Relocation::Follow
+            && let Some(landed) = self.follow(spot, content)
+        {
+            return Some(landed);
         }
         if !self.reported.insert((index, None)) {
             return None;
         }
-        let now = self.subject.now;
         let line = LineNo::from_index(index);
-        let known = &self.subject.seen.contents()[content].lines;
-        let same = now.line_digest(line) == known.get(index).copied();
+        let same = !self.differs(content, Lost::Unproved(index));
         let cause = match lost {
             Lost::Ours(_) => Cause::Ours(line),
             Lost::Shifted(_) => Cause::Shifted(line),
@@ -449,6 +495,11 @@ impl<'a> Judge<'a> {
         let role = role_of(op, index);
         let mut rows = String::new();
         self.shower.around(&mut rows, index);
+        for other in index + 1..spot.lines.end {
+            if self.differs(content, Lost::Unproved(other)) {
+                self.shower.around(&mut rows, other);
+            }
+        }
         let stands = self.stands(spot, content).filter(|_| may_follow);
         if let Some(stands) = &stands {
             self.shower.told(&mut rows, stands.clone());
@@ -477,7 +528,8 @@ impl<'a> Judge<'a> {
 
     fn follow(&mut self, spot: &Spot, content: usize) -> Option<Spot> {
         let known = &self.subject.seen.contents()[content];
-        let wide = spot.lines.start.saturating_sub(1)..(spot.lines.end + 1).min(known.lines.len());
+        let wide =
+            spot.lines.start.saturating_sub(1)..(spot.lines.end + 1).min(known.lines.len());
         if !wide.into_iter().all(|line| known.knows(line)) {
             return None;
         }

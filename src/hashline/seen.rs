@@ -172,7 +172,8 @@ impl Seen {
     }
 
     fn forget(&mut self) {
-        let n_lines = |contents: &[Known]| contents.iter().map(|k| k.lines.len()).sum::<usize>();
+        let n_lines =
+            |contents: &[Known]| contents.iter().map(|k| k.lines.len()).sum::<usize>();
         while self.contents.len() > KEPT_CONTENTS
             || (self.contents.len() > 2 && n_lines(&self.contents) > KEPT_LINES)
         {

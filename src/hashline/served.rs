@@ -21,8 +21,10 @@ pub struct ServedFile {
 ///
 /// Cost: linear in the anchors.
 pub fn served_grammar(files: &[ServedFile]) -> String {
-    let files: Vec<&ServedFile> =
-        files.iter().filter(|file| !file.path.is_empty() && !file.path.contains('\n')).collect();
+    let files: Vec<&ServedFile> = files
+        .iter()
+        .filter(|file| !file.path.is_empty() && !file.path.contains('\n'))
+        .collect();
     if files.is_empty() {
         return "start: \"\"\n".to_owned();
     }
@@ -46,7 +48,8 @@ fn push_file(text: &mut String, n: usize, file: &ServedFile) {
     let _ = writeln!(text, "op_{n}: (\"+\" | \"<\") (\" \" anchor_{n})? (NL row)+");
     let _ = writeln!(text, "  | \"- \" anchor_{n} \"..\" anchor_{n}");
     let _ = writeln!(text, "  | \"= \" anchor_{n} \"..\" anchor_{n} (NL row)*");
-    let words: Vec<String> = file.anchors.iter().map(|anchor| format!("\"{anchor}\"")).collect();
+    let words: Vec<String> =
+        file.anchors.iter().map(|anchor| format!("\"{anchor}\"")).collect();
     let _ = writeln!(text, "anchor_{n}: {}", words.join(" | "));
 }
 

@@ -8,11 +8,12 @@
 )]
 
 mod fixture;
+mod hashline;
 
 use libtest_mimic::{Arguments, Trial};
 
 /// Every area: its folder under `tests/fixtures` and what runs one case of it.
-const AREAS: &[(&str, Run)] = &[];
+const AREAS: &[(&str, Run)] = &[("hashline", hashline::run)];
 
 /// Runs one case and leaves its complaints with the fixture.
 type Run = fn(&mut fixture::Fixture) -> Result<(), String>;
