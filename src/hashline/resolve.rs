@@ -3,10 +3,10 @@
 //! An op holds only if each line that it replaces, deletes or anchors to is proved to be the line that the
 //! session saw at that number. A bare insert anchors to no line and holds for any file that was read.
 //!
-//! **Which content an anchor means.** The newest known content whose line N has the anchor's check. If row
-//! N was not shown since that content became the newest, an older content that fits too (the one just
-//! before, and the last one of which row N was shown) must lead to the same line; else the anchor is
-//! refused until the row has been shown again.
+//! **Which content an anchor means.** The newest known content whose line N has the anchor's check (of a
+//! range: that both ends fit). If row N was not shown since that content became the newest, an older
+//! content that fits too (the one just before, and the last one of which row N was shown) must lead to the
+//! same line; else the anchor is refused until the row has been shown again.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -261,40 +261,16 @@ impl<'a> Judge<'a> {
     /// Returns where an op's lines stand now, if they are proved to be the lines that were seen.
     fn find(&self, op: &Op, spot: &Spot) -> Result<Spot, Stale> {
         let anchors = op.target.anchors();
-        let mut found: Option<(usize, Spot)> = None;
-        let mut was_served = false;
-        for content in (0..self.subject.seen.contents().len()).rev() {
-            let Some(parts) = self.reading(content, &anchors, &spot.lines) else {
-                continue;
-            };
-            let served = anchors.iter().all(|(_, anchor)| self.served(content, *anchor));
-            match &found {
-                None => {
-                    let landed = self.carry(&parts, spot);
-                    found =
-                        Some((content, landed.map_err(|(at, lost)| Stale::Lost(at, lost))?));
-                }
-                Some((newest, landed)) if served || content + 1 == *newest => {
-                    self.agrees(&parts, spot, *newest, landed)?;
-                }
-                Some(_) => {}
-            }
-            was_served |= served;
-            if served {
-                break;
-            }
-        }
-        let Some((_, landed)) = found else {
-            let unfit: Vec<_> = anchors
-                .into_iter()
-                .filter(|(_, anchor)| !self.fits_anywhere(*anchor))
-                .collect();
+        let n_contents = self.subject.seen.contents().len();
+        let reading = |content| Some((content, self.reading(content, &anchors, &spot.lines)?));
+        let Some((newest, parts)) = (0..n_contents).rev().find_map(reading) else {
+            let unfit: Vec<_> =
+                anchors.into_iter().filter(|(_, anchor)| !self.fits_anywhere(*anchor)).collect();
             return Err(if unfit.is_empty() { Stale::Torn } else { Stale::Unfit(unfit) });
         };
-        let forgotten =
-            |(_, anchor): &(Role, Anchor)| self.subject.seen.has_forgotten(anchor.line.index());
-        if !was_served && anchors.iter().any(forgotten) {
-            return Err(Stale::Forgotten);
+        let landed = self.carry(&parts, spot).map_err(|(at, lost)| Stale::Lost(at, lost))?;
+        for (_, anchor) in &anchors {
+            self.agrees(*anchor, spot, newest)?;
         }
         Ok(landed)
     }
@@ -382,33 +358,55 @@ impl<'a> Judge<'a> {
         whole.ok_or((0, Lost::Unproved(spot.lines.start)))
     }
 
-    /// Checks that the lines of an older reading that were not shown of content `newest` too lead to where
-    /// the newest reading leads.
-    fn agrees(
-        &self,
-        parts: &[(usize, Range<usize>)],
-        spot: &Spot,
-        newest: usize,
-        landed: &Spot,
-    ) -> Result<(), Stale> {
-        let known = &self.subject.seen.contents()[newest];
-        for (from, lines) in parts {
-            let mut at = lines.start;
-            while let Some(start) = (at..lines.end).find(|&line| !known.served(line)) {
-                let end = (start..lines.end).find(|&l| known.served(l)).unwrap_or(lines.end);
-                let part = Spot { lines: start..end, gap: start };
-                let wanted = landed.lines.start + (start - spot.lines.start);
-                match self.carrier.carry(*from, &part) {
-                    Ok(part) if part.lines.start == wanted => {}
-                    Err(lost) if self.differs(*from, lost) => {
-                        return Err(Stale::Lost(*from, lost));
-                    }
-                    Ok(_) | Err(_) => return Err(Stale::Ambiguous),
+    /// Checks an anchor whose row was not shown of content `newest`: the content just before it, and the
+    /// last one that showed a row with this anchor, must lead to the same line. The lines of the op next
+    /// to it that were shown there too, and not since, must stand as they were.
+    fn agrees(&self, anchor: Anchor, spot: &Spot, newest: usize) -> Result<(), Stale> {
+        let contents = self.subject.seen.contents();
+        let index = anchor.line.index();
+        let mut was_served = self.served(newest, anchor);
+        for older in (0..newest).rev().take_while(|_| !self.served(newest, anchor)) {
+            let known = &contents[older];
+            let fits = known.knows(index) && known.lines[index].check() == anchor.check;
+            if fits && (known.served(index) || older + 1 == newest) {
+                self.agrees_with(older, index, spot, newest)?;
+                was_served |= known.served(index);
+                if known.served(index) {
+                    break;
                 }
-                at = end;
             }
         }
+        if !was_served && self.subject.seen.has_forgotten(index) {
+            return Err(Stale::Forgotten);
+        }
         Ok(())
+    }
+
+    fn agrees_with(
+        &self,
+        older: usize,
+        index: usize,
+        spot: &Spot,
+        newest: usize,
+    ) -> Result<(), Stale> {
+        let contents = self.subject.seen.contents();
+        let open = |line: &usize| contents[older].served(*line) && !contents[newest].served(*line);
+        let mut end = (index + 1..spot.lines.end).find(|l| !open(l)).unwrap_or(spot.lines.end);
+        let above = (spot.lines.start..index).rev().find(|l| !open(l));
+        let mut start = above.map_or(spot.lines.start, |line| line + 1);
+        loop {
+            let part = Spot { lines: start..end, gap: start };
+            match self.carrier.carry(older, &part) {
+                Ok(landed) if self.subject.since.is_empty() && landed.lines != part.lines => {
+                    return Err(Stale::Ambiguous);
+                }
+                Ok(_) => return Ok(()),
+                Err(Lost::Shifted(line) | Lost::Ours(line)) if line > index => end = line,
+                Err(Lost::Shifted(line) | Lost::Ours(line)) if line < index => start = line + 1,
+                Err(lost) if self.differs(older, lost) => return Err(Stale::Lost(older, lost)),
+                Err(_) => return Err(Stale::Ambiguous),
+            }
+        }
     }
 
     /// Returns whether a line that was lost plainly reads otherwise now.
