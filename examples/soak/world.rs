@@ -121,8 +121,8 @@ struct World {
     /// For each row that was shown: its number, its text's check, its identity and text; a later showing
     /// of a number takes the place of an earlier one.
     remembered: Vec<Option<Row>>,
-    /// Every content of which rows were shown, as texts.
-    contents: Vec<Vec<String>>,
+    /// Every content of which rows were shown.
+    contents: Vec<Vec<Line>>,
 }
 
 /// A row that was shown.
@@ -208,8 +208,8 @@ impl World {
         self.remember(start..end, &now);
     }
 
-    fn remember(&mut self, rows: std::ops::Range<usize>, now: &Snapshot) {
-        self.contents.push(self.lines.iter().map(|line| line.text.clone()).collect());
+    fn remember(&mut self, rows: impl Iterator<Item = usize>, now: &Snapshot) {
+        self.contents.push(self.lines.clone());
         let content = self.contents.len() - 1;
         for index in rows {
             if self.remembered.len() <= index {
@@ -249,9 +249,8 @@ impl World {
         assert_eq!(after.digest(), draft.0, "the engine wrote what was asked");
         self.seen.edited(shift);
         self.seen.saw(&draft.1);
-        for (first, last) in &draft.1.whole {
-            self.remember(first.index()..last.index() + 1, &after);
-        }
+        let rows = draft.1.whole.iter().flat_map(|(a, b)| a.index()..b.index() + 1);
+        self.remember(rows, &after);
     }
 
     fn fresh(&mut self) -> u64 {
@@ -337,8 +336,10 @@ impl World {
     fn edit(&mut self, count: &mut Count) -> Verdict {
         let start = self.random.below(self.remembered.len());
         let len = [1, 1, 2, 3, 8][self.random.below(5)];
-        let rows = self.remembered.iter().skip(start).take(len);
-        let wanted: Vec<Row> = rows.map_while(Clone::clone).collect();
+        let rows = self.remembered.iter().skip(start).take(len).map_while(Clone::clone);
+        let mut wanted: Vec<Row> = rows.collect();
+        let of_one = |row: &Row| row.content == wanted[0].content;
+        wanted.truncate(wanted.iter().take_while(|row| of_one(row)).count());
         let (Some(head), Some(foot)) = (wanted.first(), wanted.last()) else {
             return Verdict::Right;
         };
@@ -361,7 +362,13 @@ impl World {
         let reads = rows().all(|row| stand(&row, |a, b| a.text == b.text));
         let itself = rows().all(|row| stand(&row, |a, b| a.id == b.id && a.text == b.text));
         let decided = || {
-            rows().all(|(at, row)| forced(&self.contents[row.content], &self.lines, start + at))
+            rows().all(|(at, row)| {
+                self.contents[row.content..].iter().any(|content| {
+                    let is_it = |line: &Line| line.id == row.line.id;
+                    content.get(start + at).is_some_and(is_it)
+                        && forced(content, &self.lines, start + at)
+                })
+            })
         };
         count.trials += 1;
         count.accepted += u64::from(accepted);
@@ -391,9 +398,9 @@ pub(crate) enum Verdict {
 
 /// Returns whether every longest common subsequence of the two whole contents pairs line `at` with line
 /// `at`: then the texts themselves say that it is the same line. Written apart from the engine, in full.
-fn forced(old: &[String], new: &[Line], at: usize) -> bool {
+fn forced(old: &[Line], new: &[Line], at: usize) -> bool {
     let (n, m) = (old.len(), new.len());
-    let same = |i: usize, j: usize| old[i] == new[j].text;
+    let same = |i: usize, j: usize| old[i].text == new[j].text;
     let mut before = vec![vec![0u16; m + 1]; n + 1];
     let mut after = before.clone();
     for i in 0..n {
