@@ -224,6 +224,7 @@ impl World {
     fn own_edit(&mut self) {
         let now = self.snapshot();
         self.seen.saw(&sight(&now, Vec::new()));
+        self.contents.push(self.lines.clone());
         let at = self.random.below(self.lines.len());
         let n_lines = 1 + self.random.below(4);
         let Some(digest) = now.line_digests().get(at) else {
@@ -361,15 +362,7 @@ impl World {
         let rows = || wanted.iter().enumerate();
         let reads = rows().all(|row| stand(&row, |a, b| a.text == b.text));
         let itself = rows().all(|row| stand(&row, |a, b| a.id == b.id && a.text == b.text));
-        let decided = || {
-            rows().all(|(at, row)| {
-                self.contents[row.content..].iter().any(|content| {
-                    let is_it = |line: &Line| line.id == row.line.id;
-                    content.get(start + at).is_some_and(is_it)
-                        && forced(content, &self.lines, start + at)
-                })
-            })
-        };
+        let decided = || rows().all(|(at, row)| self.decided(row, start + at));
         count.trials += 1;
         count.accepted += u64::from(accepted);
         match (reads, itself, accepted) {
@@ -386,6 +379,40 @@ impl World {
         }
         Verdict::Right
     }
+}
+
+impl World {
+    /// Returns whether the texts decide that the line now at `at` is the row that was shown there: from a
+    /// content that has it there to the present one, or from each content to the next.
+    fn decided(&self, row: &Row, at: usize) -> bool {
+        let is_it = |content: &Vec<Line>| content.get(at).is_some_and(|l| l.id == row.line.id);
+        let later = self.contents[row.content..].iter();
+        if later.clone().any(|content| is_it(content) && same(content, &self.lines, at)) {
+            return true;
+        }
+        let all: Vec<&Vec<Line>> = later.chain([&self.lines]).collect();
+        all.windows(2).all(|pair| {
+            let id = |lines: &[Line]| lines.get(at).map(|line| line.id);
+            id(pair[0]) == id(pair[1]) || same(pair[0], pair[1], at)
+        })
+    }
+}
+
+/// Returns whether the texts decide that line `at` of both is one line.
+fn same(old: &[Line], new: &[Line], at: usize) -> bool {
+    enclosed(old, new, at) || forced(old, new, at)
+}
+
+/// Returns whether line `at` stands in an unbroken run of equal lines, and on either side of it, or in
+/// its place, a line that is the only one of its kind in both, or an end of both.
+fn enclosed(old: &[Line], new: &[Line], at: usize) -> bool {
+    let equal = |i: usize| old.get(i).zip(new.get(i)).is_some_and(|(a, b)| a.text == b.text);
+    let once = |lines: &[Line], text: &str| lines.iter().filter(|l| l.text == text).count() == 1;
+    let only = |i: &usize| once(old, &old[*i].text) && once(new, &old[*i].text);
+    let above = (0..=at).rev().take_while(|&i| equal(i)).find(|i| *i == 0 || only(i));
+    let ends = |i: usize| i + 1 == old.len() && i + 1 == new.len();
+    let below = (at..).take_while(|&i| equal(i)).find(|i| ends(*i) || only(i));
+    above.is_some() && below.is_some()
 }
 
 /// What an accepted edit did.

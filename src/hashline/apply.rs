@@ -73,11 +73,14 @@ fn new_bytes(base: &Snapshot, edits: &[Edit]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len() + added + 2);
     let start_of =
         |line: usize| spans.get(line).map_or(bytes.len(), |span| span.start as usize);
+    let keeps_last = edits.iter().all(|edit| edit.old.is_empty() || edit.old.end < spans.len());
+    let mut is_ended = !keeps_last;
     let mut kept_to = 0;
     for edit in edits {
         out.extend_from_slice(&bytes[kept_to..start_of(edit.old.start)]);
-        if edit.old.start >= spans.len() {
+        if edit.old.start >= spans.len() && !is_ended {
             end_last_line(&mut out, base);
+            is_ended = true;
         }
         for row in &edit.rows {
             out.extend_from_slice(row.content.as_bytes());
@@ -86,8 +89,7 @@ fn new_bytes(base: &Snapshot, edits: &[Edit]) -> Vec<u8> {
         kept_to = start_of(edit.old.end);
     }
     out.extend_from_slice(&bytes[kept_to..]);
-    let keeps_last = edits.last().is_none_or(|edit| edit.old.end < spans.len());
-    if keeps_last {
+    if !is_ended {
         end_last_line(&mut out, base);
     }
     let n_rows: usize = edits.iter().map(|edit| edit.rows.len()).sum();

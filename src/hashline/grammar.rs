@@ -229,9 +229,10 @@ impl Parser {
         };
         self.tried = true;
         match target(sign, text) {
-            Ok(target) => {
+            Ok((target, fault)) => {
                 section.ops.push(Op { target, payload: Vec::new(), patch_line: number });
                 self.open = Open::Op;
+                self.faults.extend(fault.map(|fault| (number, fault)));
             }
             Err(fault) => self.refuse(number, fault),
         }
@@ -301,23 +302,24 @@ impl Parser {
     }
 }
 
-/// Reads what follows a sign, without the blanks around it.
-fn target(sign: char, text: &str) -> Result<Target, Fault> {
+/// Reads what follows a sign, without the blanks around it; a fault that the grammar cannot exclude comes
+/// beside the target, so that what belongs to the op is still read as its own.
+fn target(sign: char, text: &str) -> Result<(Target, Option<Fault>), Fault> {
     match (sign, text) {
-        ('+', "") => return Ok(Target::End),
-        ('<', "") => return Ok(Target::Top),
+        ('+', "") => return Ok((Target::End, None)),
+        ('<', "") => return Ok((Target::Top, None)),
         _ => {}
     }
     if matches!(sign, '+' | '<') {
-        let mark = single(sign, text)?.anchor()?;
-        return Ok(if sign == '+' { Target::After(mark) } else { Target::Before(mark) });
+        let (anchor, fault) = single(sign, text)?.anchor();
+        let target = if sign == '+' { Target::After(anchor) } else { Target::Before(anchor) };
+        return Ok((target, fault));
     }
     let (start, end) = range(sign, text)?;
-    let (start, end) = (start.anchor()?, end.anchor()?);
-    if start.line > end.line {
-        return Err(Fault::Reversed(start.line, end.line));
-    }
-    Ok(if sign == '-' { Target::Delete(start, end) } else { Target::Replace(start, end) })
+    let ((start, first), (end, second)) = (start.anchor(), end.anchor());
+    let reversed = || (start.line > end.line).then(|| Fault::Reversed(start.line, end.line));
+    let fault = first.or(second).or_else(reversed);
+    Ok((if sign == '-' { Target::Delete(start, end) } else { Target::Replace(start, end) }, fault))
 }
 
 /// An anchor as written: its number may be one that no line has.
@@ -329,17 +331,16 @@ struct Mark<'a> {
 }
 
 impl Mark<'_> {
-    fn anchor(&self) -> Result<Anchor, Fault> {
+    /// Returns the anchor; where no line can have its number, line 1 with the fault.
+    fn anchor(&self) -> (Anchor, Option<Fault>) {
         let significant = self.digits.trim_start_matches('0');
-        if significant.is_empty() {
-            return Err(Fault::LineZero);
-        }
-        significant
-            .parse()
-            .ok()
-            .and_then(LineNo::new)
-            .map(|line| Anchor { line, check: self.check })
-            .ok_or_else(|| Fault::Huge(clip_line(significant, 20).shown.into_owned()))
+        let line = significant.parse().ok().and_then(LineNo::new);
+        let fault = match line {
+            Some(_) => None,
+            None if significant.is_empty() => Some(Fault::LineZero),
+            None => Some(Fault::Huge(clip_line(significant, 20).shown.into_owned())),
+        };
+        (Anchor { line: line.unwrap_or(LineNo::FIRST), check: self.check }, fault)
     }
 
     /// Writes the anchor as a patch has it.

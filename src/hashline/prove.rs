@@ -218,7 +218,7 @@ impl<'a> Prover<'a> {
         (0..old.len()).filter_map(forced).collect()
     }
 
-    /// Returns the longest list of unique pairs that rises in both contents.
+    /// Returns the unique pairs that bound gaps: those that every longest rising list has.
     fn chain(&self) -> &[(usize, usize)] {
         self.chain.get_or_init(|| longest_rising(&self.unique))
     }
@@ -249,25 +249,35 @@ fn unique_pairs(old: &[LineDigest], new: &[LineDigest]) -> Vec<(usize, usize)> {
     old.iter().enumerate().filter_map(unique).collect()
 }
 
-/// Returns a longest subsequence whose second members rise; the first members rise already.
+/// Returns the pairs that every longest subsequence with rising second members has; the first members
+/// rise already. A line that may have changed places with others bounds no gap.
 fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    let mut ends: Vec<usize> = Vec::new();
-    let mut previous: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
-    for (index, &(_, new)) in pairs.iter().enumerate() {
-        let at = ends.partition_point(|&end| pairs[end].1 < new);
-        previous.push(at.checked_sub(1).map(|before| ends[before]));
-        if at == ends.len() {
-            ends.push(index);
-        } else {
-            ends[at] = index;
+    let up = rising_lengths(pairs.iter().map(|&(_, new)| new));
+    let down = rising_lengths(pairs.iter().rev().map(|&(_, new)| usize::MAX - new));
+    let longest = up.iter().copied().max().unwrap_or(0);
+    let mut at_length = vec![(0usize, 0usize); longest + 1];
+    for (index, (&up, &down)) in up.iter().zip(down.iter().rev()).enumerate() {
+        if up + down == longest + 1 {
+            let (n_pairs, last) = &mut at_length[up];
+            *n_pairs += 1;
+            *last = index;
         }
     }
-    let mut chain = Vec::with_capacity(ends.len());
-    let mut next = ends.last().copied();
-    while let Some(index) = next {
-        chain.push(pairs[index]);
-        next = previous[index];
-    }
-    chain.reverse();
-    chain
+    let forced = |&(n_pairs, index): &(usize, usize)| (n_pairs == 1).then(|| pairs[index]);
+    at_length.iter().skip(1).filter_map(forced).collect()
+}
+
+/// Returns for each number how long a rising subsequence can be that ends with it.
+fn rising_lengths(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut ends: Vec<usize> = Vec::new();
+    let length = |number: usize| {
+        let at = ends.partition_point(|&end| end < number);
+        if at == ends.len() {
+            ends.push(number);
+        } else {
+            ends[at] = number;
+        }
+        at + 1
+    };
+    numbers.map(length).collect()
 }
