@@ -47,6 +47,14 @@ codes! {
     ReadOnly "read_only" "The file has no write bit, or its root or file system is read-only.";
     Io "io" "The operating system refused; its words are in the message.";
     OutOfRange "out_of_range" "A line number is past the end of the file.";
+    BadPatch "bad_patch" "The patch is not in the hashline language, or names no edit.";
+    Unread "unread" "The session has not read the file that it would edit.";
+    StaleAnchor "stale_anchor" "A line that the edit relies on is not, or not provably, the one that was seen there.";
+    Overlap "overlap" "Two edits of one call touch the same lines.";
+    ClippedLine "clipped_line" "A line that would be replaced was only shown in part.";
+    EchoedAnchor "echoed_anchor" "A payload row begins with an anchor that was served for this file.";
+    OldStringNotFound "old_string_not_found" "The text to replace does not occur in the file.";
+    OldStringNotUnique "old_string_not_unique" "The text to replace occurs more than once.";
     Conflict "conflict" "The file changed on disk while the call ran, or since the state that the call relies on.";
 }
 

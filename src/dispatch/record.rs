@@ -70,9 +70,13 @@ fn files(effects: &[Effect]) -> Vec<Value> {
     let mut files = Vec::new();
     for effect in effects {
         match effect {
-            Effect::Seen { place, digest, .. } => {
-                files.push(json!({"path": place.to_string(), "seen": digest.to_hex()}));
+            Effect::Seen(seen) => {
+                files.push(json!({
+                    "path": seen.place.to_string(),
+                    "seen": seen.digest.to_hex(),
+                }));
             }
+            Effect::Moved(_) => {}
             Effect::Committed { id, files: changed } => {
                 files.extend(changed.iter().map(|file| {
                     json!({

@@ -3,6 +3,7 @@
 //! Read-state changes only by folding these, so that a replay of logged effects rebuilds it.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::path::Place;
@@ -11,17 +12,10 @@ use crate::text::{Digest, LineDigest, LineNo};
 /// One thing that a call saw or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The session now knows this content of a file, whole; `shown` says which of its rows were seen.
-    Seen {
-        /// The file, through its symlinks.
-        place: Place,
-        /// The content that was read.
-        digest: Digest,
-        /// The digest of every line of that content.
-        lines: Arc<[LineDigest]>,
-        /// The rows that the result showed.
-        shown: Shown,
-    },
+    /// The session saw a content of a file.
+    Seen(SeenFile),
+    /// An edit of the session's own moved lines of a file.
+    Moved(MovedLines),
     /// A transaction took effect.
     Committed {
         /// Its name in the journal.
@@ -31,15 +25,43 @@ pub enum Effect {
     },
 }
 
-/// Which lines of a content were shown in part, and which long ones whole.
-///
-/// Lines that fit a row, and lines that were not shown, are in neither list.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
-    /// Lines longer than a row that were shown with every character.
-    pub whole: Vec<LineNo>,
-    /// Lines of which some characters were left out.
+/// One sight of a file's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenFile {
+    /// The file, through its symlinks.
+    pub place: Place,
+    /// The content.
+    pub digest: Digest,
+    /// The digest of every line of it.
+    pub lines: Arc<[LineDigest]>,
+    /// How much of it is known by this.
+    pub reach: SeenReach,
+    /// Rows that were shown with their anchors and every character, as inclusive ranges in order.
+    pub whole: Vec<(LineNo, LineNo)>,
+    /// Rows of which some characters were left out.
     pub clipped: Vec<LineNo>,
+}
+
+/// How much of a content one sight makes known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SeenReach {
+    /// Every line, shown or not.
+    File,
+    /// Only the rows that were shown.
+    Rows,
+}
+
+/// How an edit moved the lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedLines {
+    /// The file, through its symlinks.
+    pub place: Place,
+    /// The content that was edited, and the digests of its lines.
+    pub before: (Digest, Arc<[LineDigest]>),
+    /// The content that the edit left, and the digests of its lines.
+    pub after: (Digest, Arc<[LineDigest]>),
+    /// The stretches that were replaced: 0-based lines of the one content, and of the other.
+    pub changes: Vec<(Range<usize>, Range<usize>)>,
 }
 
 /// One file of a transaction: its digests before and after; none where there was or is no file.

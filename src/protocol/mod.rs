@@ -2,4 +2,4 @@
 
 mod effect;
 
-pub use effect::{Effect, FileChange, Shown, TransactionId};
+pub use effect::{Effect, FileChange, MovedLines, SeenFile, SeenReach, TransactionId};

@@ -4,6 +4,7 @@
 //! content whose digests were purged is forgotten, which only means that the file must be read again.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -12,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::memory::SessionId;
-use super::read_state::{ReadState, VERSIONS_A_FILE};
+use super::read_state::ReadState;
+use crate::hashline::seen::KEPT_CONTENTS;
 use crate::path::{Place, RelPath, RootName};
-use crate::protocol::{Effect, FileChange, Shown, TransactionId};
+use crate::protocol::{Effect, FileChange, MovedLines, SeenFile, SeenReach, TransactionId};
 use crate::store::{Lines, Log, StoreError, WorkspaceStore};
 use crate::text::{Digest, LineDigest, LineNo};
 
@@ -74,8 +76,13 @@ impl SessionFile {
             return Ok(());
         }
         for effect in effects {
-            if let Effect::Seen { digest, lines, .. } = effect {
-                self.lines.put(*digest, lines)?;
+            match effect {
+                Effect::Seen(seen) => self.lines.put(seen.digest, &seen.lines)?,
+                Effect::Moved(moved) => {
+                    self.lines.put(moved.before.0, &moved.before.1)?;
+                    self.lines.put(moved.after.0, &moved.after.1)?;
+                }
+                Effect::Committed { .. } => {}
             }
         }
         let records: Vec<Record> = effects.iter().map(Record::of).collect();
@@ -104,8 +111,25 @@ fn hold(
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Record {
-    Seen { root: String, path: String, digest: String, whole: Vec<u32>, clipped: Vec<u32> },
-    Committed { id: String, files: Vec<ChangeRecord> },
+    Seen {
+        root: String,
+        path: String,
+        digest: String,
+        rows_only: bool,
+        whole: Vec<(u32, u32)>,
+        clipped: Vec<u32>,
+    },
+    Moved {
+        root: String,
+        path: String,
+        before: String,
+        after: String,
+        changes: Vec<(Range<usize>, Range<usize>)>,
+    },
+    Committed {
+        id: String,
+        files: Vec<ChangeRecord>,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -119,12 +143,20 @@ struct ChangeRecord {
 impl Record {
     fn of(effect: &Effect) -> Self {
         match effect {
-            Effect::Seen { place, digest, lines: _, shown } => Self::Seen {
-                root: place.root.as_str().to_owned(),
-                path: place.path.as_str().to_owned(),
-                digest: digest.to_hex(),
-                whole: shown.whole.iter().map(|line| line.get()).collect(),
-                clipped: shown.clipped.iter().map(|line| line.get()).collect(),
+            Effect::Seen(seen) => Self::Seen {
+                root: seen.place.root.as_str().to_owned(),
+                path: seen.place.path.as_str().to_owned(),
+                digest: seen.digest.to_hex(),
+                rows_only: seen.reach == SeenReach::Rows,
+                whole: seen.whole.iter().map(|(a, b)| (a.get(), b.get())).collect(),
+                clipped: seen.clipped.iter().map(|line| line.get()).collect(),
+            },
+            Effect::Moved(moved) => Self::Moved {
+                root: moved.place.root.as_str().to_owned(),
+                path: moved.place.path.as_str().to_owned(),
+                before: moved.before.0.to_hex(),
+                after: moved.after.0.to_hex(),
+                changes: moved.changes.clone(),
             },
             Effect::Committed { id, files } => Self::Committed {
                 id: id.to_string(),
@@ -133,21 +165,48 @@ impl Record {
         }
     }
 
+    /// Returns the file and the contents that the record is about.
+    fn contents(&self) -> Option<(FileKey, Vec<&str>)> {
+        match self {
+            Self::Seen { root, path, digest, .. } => {
+                Some(((root.clone(), path.clone()), vec![digest]))
+            }
+            Self::Moved { root, path, before, after, .. } => {
+                Some(((root.clone(), path.clone()), vec![before, after]))
+            }
+            Self::Committed { .. } => None,
+        }
+    }
+
     /// Returns the effect; nothing for a record that was damaged or whose digests were purged.
     fn effect(self, lines: &mut LineCache<'_>) -> Result<Option<Effect>, StoreError> {
         match self {
-            Self::Seen { root, path, digest, whole, clipped } => {
-                let (Some(place), Some(digest)) =
-                    (place(&root, &path), Digest::from_hex(&digest))
+            Self::Seen { root, path, digest, rows_only, whole, clipped } => {
+                let (Some(place), Some((digest, lines))) =
+                    (place(&root, &path), lines.content(&digest)?)
                 else {
                     return Ok(None);
                 };
-                let Some(lines) = lines.get(digest)? else { return Ok(None) };
-                let numbers = |list: Vec<u32>| {
-                    list.into_iter().filter_map(|n| LineNo::new(u64::from(n))).collect()
+                let line = |n: u32| LineNo::new(u64::from(n));
+                Ok(Some(Effect::Seen(SeenFile {
+                    place,
+                    digest,
+                    lines,
+                    reach: if rows_only { SeenReach::Rows } else { SeenReach::File },
+                    whole: whole
+                        .into_iter()
+                        .filter_map(|(a, b)| line(a).zip(line(b)))
+                        .collect(),
+                    clipped: clipped.into_iter().filter_map(line).collect(),
+                })))
+            }
+            Self::Moved { root, path, before, after, changes } => {
+                let (Some(place), Some(before), Some(after)) =
+                    (place(&root, &path), lines.content(&before)?, lines.content(&after)?)
+                else {
+                    return Ok(None);
                 };
-                let shown = Shown { whole: numbers(whole), clipped: numbers(clipped) };
-                Ok(Some(Effect::Seen { place, digest, lines, shown }))
+                Ok(Some(Effect::Moved(MovedLines { place, before, after, changes })))
             }
             Self::Committed { id, files } => Ok(Some(Effect::Committed {
                 id: TransactionId(Arc::from(id)),
@@ -179,6 +238,9 @@ fn place(root: &str, path: &str) -> Option<Place> {
     Some(Place { root, path: RelPath::parse(path).ok()? })
 }
 
+/// Names a file in the log: its root's name and its path.
+type FileKey = (String, String);
+
 /// Line digests that have been fetched from the store.
 struct LineCache<'a> {
     store: &'a Lines,
@@ -186,13 +248,17 @@ struct LineCache<'a> {
 }
 
 impl LineCache<'_> {
-    fn get(&mut self, digest: Digest) -> Result<Option<Arc<[LineDigest]>>, StoreError> {
+    fn content(
+        &mut self,
+        hex: &str,
+    ) -> Result<Option<(Digest, Arc<[LineDigest]>)>, StoreError> {
+        let Some(digest) = Digest::from_hex(hex) else { return Ok(None) };
         if let Some(found) = self.found.get(&digest) {
-            return Ok(found.clone());
+            return Ok(found.clone().map(|lines| (digest, lines)));
         }
-        let lines = self.store.get(digest)?.map(Arc::from);
+        let lines: Option<Arc<[LineDigest]>> = self.store.get(digest)?.map(Arc::from);
         self.found.insert(digest, lines.clone());
-        Ok(lines)
+        Ok(lines.map(|lines| (digest, lines)))
     }
 }
 
@@ -203,12 +269,12 @@ fn rebuilt(records: &[Value], lines: &Lines) -> Result<ReadState, StoreError> {
         .filter_map(|effects| Vec::<Record>::deserialize(effects).ok())
         .flatten()
         .collect();
-    let kept = still_remembered(&effects);
+    let first_kept = first_kept(&effects);
     let mut cache = LineCache { store: lines, found: HashMap::new() };
     let mut state = ReadState::default();
-    for record in effects {
-        if let Record::Seen { root, path, digest, .. } = &record
-            && !kept.contains(&(root.clone(), path.clone(), digest.clone()))
+    for (at, record) in effects.into_iter().enumerate() {
+        let file = record.contents().map(|(file, _)| file);
+        if file.and_then(|file| first_kept.get(&file).copied()).is_some_and(|first| at < first)
         {
             continue;
         }
@@ -219,21 +285,20 @@ fn rebuilt(records: &[Value], lines: &Lines) -> Result<ReadState, StoreError> {
     Ok(state)
 }
 
-/// Returns which contents of which files the memory will still hold at the end, so that the digests of
-/// all others need not be fetched.
-fn still_remembered(effects: &[Record]) -> HashSet<(String, String, String)> {
-    let mut counts: HashMap<(&str, &str), HashSet<&str>> = HashMap::new();
-    let mut kept = HashSet::new();
-    for record in effects.iter().rev() {
-        if let Record::Seen { root, path, digest, .. } = record {
-            let of_file = counts.entry((root, path)).or_default();
-            if of_file.len() < VERSIONS_A_FILE || of_file.contains(digest.as_str()) {
-                of_file.insert(digest);
-                kept.insert((root.clone(), path.clone(), digest.clone()));
-            }
+/// Returns for each file the first record from which on its memory is rebuilt; what lies before was
+/// forgotten since, so its digests need not be fetched.
+fn first_kept(effects: &[Record]) -> HashMap<FileKey, usize> {
+    let mut counts: HashMap<FileKey, HashSet<&str>> = HashMap::new();
+    let mut first = HashMap::new();
+    for (at, record) in effects.iter().enumerate().rev() {
+        let Some((file, contents)) = record.contents() else { continue };
+        let of_file = counts.entry(file.clone()).or_default();
+        if of_file.len() <= KEPT_CONTENTS {
+            of_file.extend(contents);
+            first.insert(file, at);
         }
     }
-    kept
+    first
 }
 
 #[cfg(test)]
@@ -245,12 +310,27 @@ mod tests {
 
     fn seen(path: &str, text: &str) -> Effect {
         let snapshot = Snapshot::new(text.as_bytes()).unwrap();
-        Effect::Seen {
+        Effect::Seen(SeenFile {
             place: place("", path).unwrap(),
             digest: snapshot.digest(),
             lines: Arc::clone(snapshot.line_digests()),
-            shown: Shown { whole: vec![LineNo::FIRST], clipped: vec![] },
-        }
+            reach: SeenReach::File,
+            whole: vec![(LineNo::FIRST, LineNo::FIRST)],
+            clipped: vec![],
+        })
+    }
+
+    fn moved(path: &str, before: &str, after: &str) -> Effect {
+        let content = |text: &str| {
+            let snapshot = Snapshot::new(text.as_bytes()).unwrap();
+            (snapshot.digest(), Arc::clone(snapshot.line_digests()))
+        };
+        Effect::Moved(MovedLines {
+            place: place("", path).unwrap(),
+            before: content(before),
+            after: content(after),
+            changes: vec![(0..1, 0..2)],
+        })
     }
 
     #[test]
@@ -264,7 +344,13 @@ mod tests {
             let (mut file, state) = SessionFile::open(&workspace, &id).unwrap();
             assert_eq!(state, told);
             for n in 0..6 {
-                let effects = [seen("a", &format!("{round} {n}\n")), seen("b", "same\n")];
+                let (old, new) = (format!("{round} {n}\n"), format!("{round}\n{n}\n"));
+                let effects = [
+                    seen("a", &old),
+                    moved("a", &old, &new),
+                    seen("a", &new),
+                    seen("b", "same\n"),
+                ];
                 for effect in &effects {
                     told.fold(effect);
                 }

@@ -8,4 +8,4 @@ mod file;
 
 pub use file::{SessionFile, SessionFileError};
 pub use memory::{Session, SessionId};
-pub use read_state::{ReadState, Version};
+pub use read_state::ReadState;

@@ -12,7 +12,7 @@ use crate::authority::Capability;
 use crate::code::Code;
 use crate::hashline::anchor::{Extent, ROW_CHARS, push_row};
 use crate::path::Place;
-use crate::protocol::{Effect, Shown};
+use crate::protocol::{Effect, SeenFile, SeenReach};
 use crate::text::{LineNo, Snapshot, clip_line, count};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Spec, Tool};
@@ -144,10 +144,19 @@ fn past_the_end(shown: &Place, snapshot: &Snapshot, wanted: Wanted) -> Failure {
     )
 }
 
+/// Adds a line to the ranges of lines that were shown; lines come in order.
+pub(super) fn show(ranges: &mut Vec<(LineNo, LineNo)>, line: LineNo) {
+    match ranges.last_mut() {
+        Some((_, last)) if last.index() + 1 == line.index() => *last = line,
+        Some(_) | None => ranges.push((line, line)),
+    }
+}
+
 /// Rows of one page; the lines are 1-based and inclusive.
 struct Page {
     rows: String,
-    shown: Shown,
+    whole: Vec<(LineNo, LineNo)>,
+    clipped: Vec<LineNo>,
     first: usize,
     last: usize,
     /// The last line that was asked for and exists.
@@ -169,7 +178,8 @@ impl Page {
         let row_chars = if wanted.is_one_line() { budget.max(ROW_CHARS) } else { ROW_CHARS };
         let mut page = Self {
             rows: String::new(),
-            shown: Shown::default(),
+            whole: Vec::new(),
+            clipped: Vec::new(),
             first,
             last: first - 1,
             wanted_last,
@@ -181,7 +191,7 @@ impl Page {
             n_chars += page.rows.get(before..).unwrap_or_default().chars().count();
             if n_chars > budget && page.last >= first {
                 page.rows.truncate(before);
-                page.shown.clipped.retain(|line| line.index() < index);
+                page.take_back(LineNo::from_index(index));
                 break;
             }
             page.last = index + 1;
@@ -194,18 +204,29 @@ impl Page {
             self.rows.push('\n');
         }
         let content = snapshot.line(line).unwrap_or_default();
-        let extent = match style {
-            Style::Anchored => push_row(&mut self.rows, snapshot, line, row_chars),
+        match style {
+            Style::Anchored => match push_row(&mut self.rows, snapshot, line, row_chars) {
+                Extent::Clipped => self.clipped.push(line),
+                Extent::Whole => show(&mut self.whole, line),
+            },
+            // Raw rows serve no anchors, so they only count where they hide something.
             Style::Raw => {
                 let row = clip_line(content, row_chars);
                 self.rows.push_str(&row.shown);
-                if row.hidden == 0 { Extent::Whole } else { Extent::Clipped }
+                if row.hidden > 0 {
+                    self.clipped.push(line);
+                }
             }
-        };
-        match extent {
-            Extent::Clipped => self.shown.clipped.push(line),
-            Extent::Whole if content.len() > ROW_CHARS => self.shown.whole.push(line),
-            Extent::Whole => {}
+        }
+    }
+
+    /// Forgets the last row, which did not fit.
+    fn take_back(&mut self, line: LineNo) {
+        self.clipped.retain(|&clipped| clipped != line);
+        match self.whole.last_mut() {
+            Some((first, last)) if *last == line && first == last => drop(self.whole.pop()),
+            Some((_, last)) if *last == line => *last = LineNo::from_index(line.index() - 1),
+            Some(_) | None => {}
         }
     }
 
@@ -223,12 +244,14 @@ impl Page {
                 "\n(lines {first}..{last} of {n_lines} are shown; go on with start: {next})"
             );
         }
-        let seen = Effect::Seen {
+        let seen = Effect::Seen(SeenFile {
             place: place.clone(),
             digest: snapshot.digest(),
             lines: Arc::clone(snapshot.line_digests()),
-            shown: self.shown,
-        };
+            reach: SeenReach::File,
+            whole: self.whole,
+            clipped: self.clipped,
+        });
         Outcome::success(text)
             .detail("path", spelled.to_string())
             .detail("lines", n_lines)

@@ -8,12 +8,13 @@ use serde_json::{Map, Value};
 
 use super::find::{demanded, walked, which, with_bounds};
 use super::kit::{FILE_LIMIT_BYTES, Kit};
+use super::read::show;
 use super::{notes, refuse};
 use crate::authority::Capability;
 use crate::code::Code;
 use crate::hashline::anchor::{Extent, ROW_CHARS, push_row, push_window};
 use crate::path::Place;
-use crate::protocol::{Effect, Shown};
+use crate::protocol::{Effect, SeenFile, SeenReach};
 use crate::text::{LineNo, Snapshot, count};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Running, Spec, Tool};
@@ -205,7 +206,7 @@ impl Report {
     /// Adds a file's rows; false when the result is full.
     fn push_file(&mut self, file: &FileMatches, context: usize, budget: usize) -> bool {
         let matches = &file.lines.shown;
-        let mut shown = Shown::default();
+        let (mut whole, mut clipped) = (Vec::new(), Vec::new());
         let header = file.entry.place.to_string();
         let mut is_open = false;
         let mut is_full = false;
@@ -224,15 +225,20 @@ impl Report {
             }
             is_open = true;
             self.n_rows += usize::from(found.is_some());
-            note(&mut shown, &file.snapshot, line, extent);
+            match extent {
+                Extent::Clipped => clipped.push(line),
+                Extent::Whole => show(&mut whole, line),
+            }
         }
         if is_open {
-            self.effects.push(Effect::Seen {
+            self.effects.push(Effect::Seen(SeenFile {
                 place: file.entry.content().clone(),
                 digest: file.snapshot.digest(),
                 lines: Arc::clone(file.snapshot.line_digests()),
-                shown,
-            });
+                reach: SeenReach::File,
+                whole,
+                clipped,
+            }));
         }
         !is_full
     }
@@ -297,16 +303,6 @@ fn push_line(
     }
     row.push(' ');
     push_row(row, snapshot, line, ROW_CHARS)
-}
-
-fn note(shown: &mut Shown, snapshot: &Snapshot, line: LineNo, extent: Extent) {
-    match extent {
-        Extent::Clipped => shown.clipped.push(line),
-        Extent::Whole if snapshot.line(line).is_some_and(|text| text.len() > ROW_CHARS) => {
-            shown.whole.push(line);
-        }
-        Extent::Whole => {}
-    }
 }
 
 /// Says how much of what was found is not shown.

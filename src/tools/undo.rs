@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::commit;
-use super::kit::{Kit, demand};
+use super::kit::{FILE_LIMIT_BYTES, Kit, demand};
 use crate::authority::{Capability, Demand};
 use crate::code::Code;
 use crate::path::Place;
-use crate::protocol::{Effect, Shown};
+use crate::protocol::{Effect, SeenFile, SeenReach};
 use crate::text::count;
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Problem, Reach, Running, Spec, Tool};
@@ -139,13 +139,21 @@ fn details(file: &CommittedFile) -> Value {
 /// A content that the session had seen before is once more the one it knows.
 fn seen_again(kit: &Kit, file: &CommittedFile) -> Option<Effect> {
     let digest = file.after?;
-    kit.session.look(|state| {
-        let version = state.versions(&file.place).iter().find(|v| v.digest == digest)?;
-        Some(Effect::Seen {
+    let is_known = kit
+        .session
+        .look(|state| state.seen(&file.place).is_some_and(|seen| seen.knows(digest)));
+    if !is_known {
+        return None;
+    }
+    let snapshot = kit.workspace.load(&file.place, FILE_LIMIT_BYTES).ok()?.snapshot;
+    (snapshot.digest() == digest).then(|| {
+        Effect::Seen(SeenFile {
             place: file.place.clone(),
             digest,
-            lines: Arc::clone(&version.lines),
-            shown: Shown::default(),
+            lines: Arc::clone(snapshot.line_digests()),
+            reach: SeenReach::File,
+            whole: Vec::new(),
+            clipped: Vec::new(),
         })
     })
 }

@@ -10,7 +10,8 @@ use super::kit::{FILE_LIMIT_BYTES, Kit, demand};
 use super::{commit, refuse};
 use crate::authority::Capability;
 use crate::code::Code;
-use crate::protocol::{Effect, Shown};
+use crate::hashline::Seen;
+use crate::protocol::{Effect, SeenFile, SeenReach};
 use crate::syntax::{self, Dialects};
 use crate::text::{Digest, LineDiff, Snapshot, count, unified};
 use crate::tool::args::Schema;
@@ -128,12 +129,14 @@ fn write(
         .detail("prior", prior.details())
         .effect(commit::effect(&committed));
     if let Ok(after) = after {
-        outcome.effects.push(Effect::Seen {
+        outcome.effects.push(Effect::Seen(SeenFile {
             place: target.place.clone(),
             digest: after.digest(),
             lines: Arc::clone(after.line_digests()),
-            shown: Shown::default(),
-        });
+            reach: SeenReach::File,
+            whole: Vec::new(),
+            clipped: Vec::new(),
+        }));
     }
     Ok(outcome)
 }
@@ -193,9 +196,9 @@ fn prior(kit: &Kit, target: &Target) -> Result<Prior, Failure> {
 /// Says when what was replaced was not what the session had seen.
 fn unseen(kit: &Kit, target: &Target, prior: &Prior) -> Option<String> {
     let digest = prior.digest()?;
-    kit.session.look(|state| match state.newest(&target.place) {
+    kit.session.look(|state| match state.seen(&target.place).and_then(Seen::newest) {
         None => Some("(it replaced a file that this session had not read)".to_owned()),
-        Some(seen) if seen.digest != digest => {
+        Some(seen) if seen != digest => {
             Some("(what it replaced had changed since this session saw it)".to_owned())
         }
         Some(_) => None,

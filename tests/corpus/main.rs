@@ -10,6 +10,7 @@
 mod balance;
 mod fixture;
 mod grant;
+mod hashline;
 mod lexer;
 mod settings;
 
@@ -20,6 +21,7 @@ const AREAS: &[(&str, Run)] = &[
     ("lexer", lexer::run),
     ("balance", balance::run),
     ("grant", grant::run),
+    ("hashline", hashline::run),
     ("settings/valid", settings::valid),
     ("settings/invalid", settings::invalid),
 ];

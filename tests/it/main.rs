@@ -8,6 +8,8 @@
 )]
 
 mod flow;
+mod grammar;
+mod hashline;
 mod layers;
 mod runs;
 mod source;
