@@ -142,6 +142,15 @@ impl Ground {
         &self.options.workspace
     }
 
+    /// Returns what a named session knows, or nothing where there is no such session.
+    pub fn memory(&self, id: &SessionId) -> Result<Option<ReadState>, StartError> {
+        let store = self.workspace_store(&self.workspace()?);
+        if store.session(id.as_str())?.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(SessionFile::open(&store, id)?.1))
+    }
+
     /// Returns the part of killick's own files that is about this workspace.
     pub fn workspace_store(&self, workspace: &Workspace) -> WorkspaceStore {
         self.store.workspace(main_path(workspace))

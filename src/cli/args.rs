@@ -70,6 +70,12 @@ pub(super) enum Command {
     Authority,
     /// Lists the error codes with their meanings.
     Errors,
+    /// Prints the grammar of hashline patches, for constrained decoding.
+    Grammar {
+        /// Only the anchors that this session was shown are words.
+        #[arg(long, value_name = "SESSION")]
+        served: Option<String>,
+    },
     /// Looks after settings.
     #[command(subcommand)]
     Settings(Settings),

@@ -31,5 +31,8 @@ pub use replace::{Occurrences, replace};
 pub use resolve::{Echoes, Options, Relocation, Subject, resolve};
 pub use seen::{Scope, Seen, Shift, Sight};
 
+/// The grammar of patches, in Lark's notation.
+pub const GRAMMAR: &str = include_str!("../../grammar/hashline.lark");
+
 /// The tool's own description: the language in the words that a model gets.
 pub const DESCRIPTION: &str = include_str!("description.md");

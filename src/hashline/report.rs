@@ -136,8 +136,21 @@ pub fn refusal(refusal: &Refusal) -> String {
     text
 }
 
+/// Writes one problem without its code and its rows.
+pub fn line(problem: &Problem) -> String {
+    let mut text = String::new();
+    push_line(&mut text, problem);
+    text
+}
+
 fn push_problem(text: &mut String, problem: &Problem) {
     let _ = write!(text, "{}: ", problem.code);
+    push_line(text, problem);
+    text.push('\n');
+    text.push_str(&problem.rows);
+}
+
+fn push_line(text: &mut String, problem: &Problem) {
     if let Some(place) = &problem.place {
         let _ = write!(text, "{place}");
         if let Some(line) = problem.line {
@@ -153,8 +166,6 @@ fn push_problem(text: &mut String, problem: &Problem) {
         let stand = if first == last { "the line seen stands" } else { "the lines seen stand" };
         let _ = write!(text, "; {stand} now at {}", span((first, last)));
     }
-    text.push('\n');
-    text.push_str(&problem.rows);
 }
 
 /// Returns the one next step: what has to happen before the patch can be sent again.

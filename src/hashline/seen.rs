@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::anchor::Anchor;
 use super::line_set::LineSet;
 use crate::text::{Change, Digest, LineDigest, LineNo};
 
@@ -100,6 +101,16 @@ impl Seen {
     /// Returns whether this content was seen whole.
     pub fn knows(&self, digest: Digest) -> bool {
         self.contents.iter().any(|known| known.digest == digest && known.scope == Scope::Whole)
+    }
+
+    /// Returns the anchors of the newest content that were served since it became that, in line order.
+    pub fn served(&self) -> Vec<Anchor> {
+        let Some(known) = self.contents.last() else { return Vec::new() };
+        let anchor = |index: usize| {
+            let check = known.lines.get(index)?.check();
+            Some(Anchor { line: LineNo::from_index(index), check })
+        };
+        known.served.iter().filter_map(anchor).collect()
     }
 
     /// Folds in one sight of a content, which becomes the newest.

@@ -7,6 +7,9 @@ mod read;
 mod find;
 mod search;
 mod write;
+mod edit;
+mod replace;
+mod drafts;
 mod undo;
 mod list_dir;
 mod commit;
@@ -25,8 +28,16 @@ use crate::tool::{Failure, Tool};
 type Make = fn(&Arc<Kit>) -> Arc<dyn Tool>;
 
 /// Every tool, in the order in which they are listed.
-pub const ALL: &[Make] =
-    &[read::tool, find::tool, search::tool, write::tool, undo::tool, list_dir::tool];
+pub const ALL: &[Make] = &[
+    read::tool,
+    find::tool,
+    search::tool,
+    write::tool,
+    edit::tool,
+    replace::tool,
+    undo::tool,
+    list_dir::tool,
+];
 
 /// Takes arguments that have been held against the schema as a tool's own type.
 ///

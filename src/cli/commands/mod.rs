@@ -3,6 +3,7 @@
 mod authority;
 mod call;
 mod errors;
+mod grammar;
 mod mcp;
 mod settings;
 mod tools;
@@ -67,6 +68,8 @@ fn run(cli: Cli) -> Result<Exit, Ended> {
     let format = global.format;
     match command {
         Command::Errors => Ok(errors::run(format)),
+        Command::Grammar { served: None } => Ok(grammar::whole()),
+        Command::Grammar { served: Some(name) } => grammar::served(options(&global)?, &name),
         Command::Settings(command) => settings::run(&options(&global)?, format, &command),
         Command::Call { tool, arguments, session } => {
             call::run(options(&global)?, format, tool, &arguments, session.as_deref())

@@ -1,0 +1,150 @@
+//! From drafts of hashline's to the disk and back to a result: what `edit` and `replace` share.
+//!
+//! All files of a call are committed in one transaction, or the refusal says why none was.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::kit::{FILE_LIMIT_BYTES, Kit};
+use super::{commit, refuse};
+use crate::authority::Capability;
+use crate::hashline::report::{self, Verb};
+use crate::hashline::{Draft, Problem as LineProblem, Refusal, Scope, Seen, Sight};
+use crate::path::Place;
+use crate::protocol::{Effect, MovedLines, SeenFile, SeenReach};
+use crate::text::{Snapshot, unified};
+use crate::tool::{Failure, Outcome, Problem, Running};
+use crate::workspace::{Change, Expected, Kind, Parents, Target};
+
+/// How much of a diff rides in the details.
+const DIFF_ROWS: usize = 200;
+const DIFF_CHARS: usize = 1000;
+
+/// Loads a file that is to be edited.
+pub(super) fn load(kit: &Kit, target: &Target) -> Result<Snapshot, Failure> {
+    kit.check_target_links(&Capability::FileEdit, target)?;
+    match target.kind {
+        Kind::Folder => return Err(refuse::is_directory(&target.place)),
+        Kind::Other => return Err(refuse::not_regular(&target.place)),
+        Kind::Missing { .. } => {
+            return Err(refuse::not_found(&target.place, &kit.near(target)));
+        }
+        Kind::File(_) => {}
+    }
+    let loaded = kit.workspace.load(&target.place, FILE_LIMIT_BYTES);
+    let loaded = loaded.map_err(|error| refuse::load(error, &[]))?;
+    kit.check_links(&Capability::FileEdit, &target.place, &loaded.meta)?;
+    Ok(loaded.snapshot)
+}
+
+/// Returns what the session knows of a file.
+pub(super) fn seen(kit: &Kit, place: &Place) -> Seen {
+    kit.session.look(|state| state.seen(place).cloned().unwrap_or_default())
+}
+
+/// Takes a failure's problems over into a refusal of lines, so that all are told at once.
+pub(super) fn add(refusal: &mut Refusal, failure: Failure) {
+    let said = |problem: Problem| LineProblem::said(problem.code, None, problem.message);
+    refusal.problems.extend(failure.problems.into_iter().map(said));
+}
+
+/// Returns the outcome of a refusal, whose rows count as shown.
+pub(super) fn refused(refusal: &Refusal) -> Outcome {
+    let first = refusal
+        .problems
+        .first()
+        .map(|problem| Problem::new(problem.code, report::line(problem)));
+    Outcome {
+        ok: false,
+        text: report::refusal(refusal),
+        error: first,
+        details: serde_json::Map::new(),
+        effects: refusal
+            .sights
+            .iter()
+            .map(|(place, sight)| seen_effect(place, sight))
+            .collect(),
+    }
+}
+
+/// Commits drafts under a label and says what became of each file.
+///
+/// `targets` are the files as they were resolved; every draft is of one of them.
+pub(super) fn write(
+    kit: &Kit,
+    running: &Running,
+    label: &str,
+    targets: &[Target],
+    drafts: &[Draft],
+) -> Result<Outcome, Failure> {
+    let changed: Vec<&Draft> = drafts.iter().filter(|draft| !draft.is_unchanged()).collect();
+    let changes = changed.iter().filter_map(|draft| change(targets, draft)).collect();
+    let mut lines: Vec<String> =
+        drafts.iter().map(|draft| report::success(draft, Verb::Edited)).collect();
+    let mut effects = Vec::new();
+    if !changed.is_empty() {
+        let committed = commit::commit(kit, running, label, changes)?;
+        lines.extend(commit::recovered(&committed.recovered));
+        effects.push(commit::effect(&committed));
+    }
+    for draft in drafts {
+        if !draft.is_unchanged() {
+            effects.push(moved_effect(draft));
+        }
+        effects.push(seen_effect(&draft.place, &draft.sight()));
+    }
+    let files: Vec<Value> = drafts.iter().map(file_details).collect();
+    let mut outcome = Outcome::success(lines.join("\n")).detail("files", files);
+    outcome.effects = effects;
+    Ok(outcome)
+}
+
+fn change(targets: &[Target], draft: &Draft) -> Option<Change> {
+    let target = targets.iter().find(|target| target.place == draft.place)?;
+    Some(Change {
+        root: Arc::clone(&target.root),
+        path: target.place.path.clone(),
+        expected: Expected::Content(draft.base.digest()),
+        after: Some(draft.bytes.clone()),
+        parents: Parents::MustExist,
+    })
+}
+
+fn seen_effect(place: &Place, sight: &Sight) -> Effect {
+    Effect::Seen(SeenFile {
+        place: place.clone(),
+        digest: sight.digest,
+        lines: Arc::clone(&sight.lines),
+        reach: match sight.scope {
+            Scope::Whole => SeenReach::File,
+            Scope::Rows => SeenReach::Rows,
+        },
+        whole: sight.whole.clone(),
+        clipped: sight.clipped.clone(),
+    })
+}
+
+fn moved_effect(draft: &Draft) -> Effect {
+    let shift = draft.shift();
+    Effect::Moved(MovedLines {
+        place: draft.place.clone(),
+        before: (shift.before, shift.before_lines),
+        after: (shift.after, shift.after_lines),
+        changes: shift.changes.into_iter().map(|change| (change.old, change.new)).collect(),
+    })
+}
+
+fn file_details(draft: &Draft) -> Value {
+    let status = if draft.is_unchanged() { "unchanged" } else { "modified" };
+    let diff = Snapshot::new(&draft.bytes)
+        .map(|after| unified(&draft.base, &after, DIFF_ROWS, DIFF_CHARS))
+        .unwrap_or_default();
+    json!({
+        "path": draft.place.to_string(),
+        "added": draft.added,
+        "removed": draft.removed,
+        "diff": diff,
+        "status": status,
+    })
+}
