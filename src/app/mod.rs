@@ -3,8 +3,10 @@
 mod grant;
 mod options;
 mod start;
+mod tidy;
 mod trust;
 
 pub use options::{Options, Sources};
 pub use start::{App, Ground, SessionKind, StartError};
+pub use tidy::Tidy;
 pub use trust::{Judged, Trustee};

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::grant::{self, BadCapability};
 use super::options::{Options, SettingsError};
+use super::tidy::Tidy;
 use super::trust::{Judged, Trustee};
 use crate::authority::{Capability, Grant};
 use crate::dispatch::{DuplicateTool, Executor, Limits, Parts, Registry, UnknownSelection};
@@ -89,6 +90,8 @@ impl StartError {
 pub struct App {
     /// Runs calls.
     pub executor: Executor,
+    /// Keeps killick's own files from growing for ever.
+    pub tidy: Tidy,
     file: Option<SessionFile>,
 }
 
@@ -144,7 +147,7 @@ impl Ground {
 
     /// Returns what a named session knows, or nothing where there is no such session.
     pub fn memory(&self, id: &SessionId) -> Result<Option<ReadState>, StartError> {
-        let store = self.workspace_store(&self.workspace()?);
+        let store = self.session_store(&self.workspace()?)?;
         if store.session(id.as_str())?.is_none() {
             return Ok(None);
         }
@@ -154,6 +157,24 @@ impl Ground {
     /// Returns the part of killick's own files that is about this workspace.
     pub fn workspace_store(&self, workspace: &Workspace) -> WorkspaceStore {
         self.store.workspace(main_path(workspace))
+    }
+
+    /// Returns the state folder that keeps named sessions, if it is not the common one.
+    fn sessions(&self) -> Result<Option<Store>, StoreError> {
+        let folder = self.settings.session_dir.value.as_ref();
+        folder.map(|dir| Store::open(self.options.workspace.join(dir))).transpose()
+    }
+
+    /// Returns where the named sessions of this workspace are kept.
+    fn session_store(&self, workspace: &Workspace) -> Result<WorkspaceStore, StoreError> {
+        let store = self.sessions()?.unwrap_or_else(|| self.store.clone());
+        Ok(store.workspace(main_path(workspace)))
+    }
+
+    /// Returns what keeps killick's own files from growing.
+    fn tidy(&self) -> Result<Tidy, StoreError> {
+        let stores = std::iter::once(self.store.clone()).chain(self.sessions()?).collect();
+        Ok(Tidy { stores, keep_days: self.settings.keep_days.value })
     }
 
     /// Finishes what an interrupted session left, where this one may write at all.
@@ -186,9 +207,10 @@ impl Ground {
 
     /// Returns the places that no file tool may touch.
     fn forbids(&self, workspace: &Workspace, spill: Option<Place>) -> Forbids {
-        let state = canonical(self.store.path());
+        let sessions = self.sessions().ok().flatten();
+        let own = std::iter::once(self.store.path()).chain(sessions.as_ref().map(Store::path));
         Forbids {
-            state: workspace.place_of(&state).into_iter().collect(),
+            state: own.filter_map(|path| workspace.place_of(&canonical(path))).collect(),
             readable: spill.into_iter().collect(),
             programs: Vec::new(),
         }
@@ -241,7 +263,7 @@ impl App {
             SessionKind::OneCall => (Session::new(one_call(), ReadState::default()), None),
             SessionKind::Adopted(id) => (Session::new(id, ReadState::default()), None),
             SessionKind::Named(id) => {
-                let (file, state) = SessionFile::open(&of_workspace, &id)?;
+                let (file, state) = SessionFile::open(&ground.session_store(&workspace)?, &id)?;
                 (Session::new(id, state), Some(file))
             }
         };
@@ -261,7 +283,7 @@ impl App {
             clock,
             warn: ground.options.warn,
         });
-        Ok(Self { executor, file })
+        Ok(Self { executor, tidy: ground.tidy()?, file })
     }
 
     /// Keeps what a call did for the next process of a named session.

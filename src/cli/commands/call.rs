@@ -55,6 +55,9 @@ pub(super) fn run(
     runtime.shutdown_background();
     app.keep(&outcome.effects)?;
     report(&outcome, format);
+    if let Err(error) = app.tidy.run(jiff::Timestamp::now()) {
+        report::warning(&format!("old files of killick's own cannot be removed: {error}"));
+    }
     Ok(exit(&outcome))
 }
 

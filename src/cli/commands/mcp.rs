@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Ended;
 use crate::app::{App, Options, SessionKind};
-use crate::cli::report::Exit;
+use crate::cli::report::{self, Exit};
 use crate::mcp::serve_stdio;
 
 /// How long work that cannot be stopped may hold up the end of the process.
@@ -19,6 +19,12 @@ pub(super) fn run(options: Options) -> Result<Exit, Ended> {
         .enable_all()
         .build()
         .map_err(Ended::refused)?;
+    let tidy = app.tidy;
+    runtime.spawn_blocking(move || {
+        if let Err(error) = tidy.run(jiff::Timestamp::now()) {
+            report::warning(&format!("old files of killick's own cannot be removed: {error}"));
+        }
+    });
     let served = runtime.block_on(serve_stdio(Arc::new(app.executor)));
     runtime.shutdown_timeout(LAST_WORK);
     served.map_err(Ended::refused)?;
