@@ -36,10 +36,22 @@ expect '|fn main()' call read path=src/main.rs
 say 'A folder, folders first.'
 expect 'main.rs' call list_dir path=src
 
-say 'Write in a scratch project, in a session that remembers.'
+say 'Edit in a scratch project, in a session that remembers what it has read.'
 mkdir "$scratch/project"
 printf 'one\ntwo\n' > "$scratch/project/notes.txt"
 expect '2:' -C "$scratch/project" call --session tour read path=notes.txt
+anchor=$("$killick" -C "$scratch/project" call --session tour read path=notes.txt | sed -n '2s/|.*//p')
+expect 'Edited notes.txt (+1 -1)' -C "$scratch/project" call --session tour edit "input=@@ notes.txt
+= $anchor..$anchor
+~TWO"
+say 'Somebody else changes that line: the edit is refused, and shows the line as it is now.'
+printf 'one\nzwei\n' > "$scratch/project/notes.txt"
+expect 'stale_anchor' -C "$scratch/project" call --session tour edit "input=@@ notes.txt
+= $anchor..$anchor
+~three"
+printf 'one\ntwo\n' > "$scratch/project/notes.txt"
+
+say 'Write a file whole.'
 expect 'Wrote 4 characters to notes.txt.' -C "$scratch/project" call --session tour write path=notes.txt content=gone
 
 say 'Take it back.'

@@ -173,3 +173,39 @@ fn an_mcp_client_is_served_until_it_closes_and_every_request_is_answered() {
     assert_eq!(answer(6)["_meta"]["killick"]["error"]["code"], "unknown_tool");
     assert_eq!(fs::read_to_string(home.0.path().join("ws/b.txt")).unwrap(), "22");
 }
+
+#[test]
+fn the_session_in_the_readme_says_what_it_says_there() {
+    let home = Home::new();
+    fs::write(home.0.path().join("ws/notes.txt"), "one\ntwo\n").unwrap();
+    fs::create_dir(home.0.path().join("ws/src")).unwrap();
+    fs::write(home.0.path().join("ws/src/main.rs"), include_str!("../../src/main.rs")).unwrap();
+    fs::write(home.0.path().join("ws/README.md"), "").unwrap();
+    let page = include_str!("../../README.md");
+    let mut n_commands = 0;
+    for block in page.split("```console\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        for part in block.split("$ ").skip(1).filter(|part| part.starts_with("killick")) {
+            // A command goes on while a quote is open.
+            let end = part
+                .match_indices('\n')
+                .map(|(at, _)| at)
+                .find(|&at| part[..at].matches('\'').count() % 2 == 0)
+                .unwrap();
+            let (command, wanted) = part.split_at(end + 1);
+            let command = command.replace("killick", env!("CARGO_BIN_EXE_killick"));
+            let output = std::process::Command::new("sh")
+                .args(["-c", &format!("{} 2>&1", command.trim_end())])
+                .env("HOME", home.0.path())
+                .env_remove("XDG_STATE_HOME")
+                .env_remove("XDG_CONFIG_HOME")
+                .current_dir(home.0.path().join("ws"))
+                .output()
+                .unwrap();
+            let said = String::from_utf8(output.stdout).unwrap();
+            assert_eq!(said, wanted, "{command}");
+            n_commands += 1;
+        }
+    }
+    assert!(n_commands >= 5, "README's examples were not found");
+}
