@@ -139,7 +139,8 @@ pub(crate) fn trial(seed: u64, tally: &mut Tally) {
     let kind = if random.below(10) < 8 { Kind::Source } else { Kind::Repetitive };
     let mut world = World::new(random, kind);
     world.read(0, usize::MAX);
-    let n_rounds = 1 + usize::from(world.random.one_in(3)) + usize::from(world.random.one_in(9));
+    let n_rounds =
+        1 + usize::from(world.random.one_in(3)) + usize::from(world.random.one_in(9));
     for round in 0..n_rounds {
         if round > 0 {
             if world.random.one_in(2) {
@@ -182,12 +183,21 @@ impl World {
             }
             Kind::Repetitive => {
                 let alphabet = 2 + random.below(8);
-                (0..1 + random.below(30)).map(|_| format!("l{}", random.below(alphabet))).collect()
+                (0..1 + random.below(30))
+                    .map(|_| format!("l{}", random.below(alphabet)))
+                    .collect()
             }
         };
         let lines = (0..).zip(texts).map(|(id, text)| Line { text, id }).collect::<Vec<_>>();
         let next_id = lines.len() as u64;
-        Self { random, lines, next_id, seen: Seen::default(), remembered: Vec::new(), contents: Vec::new() }
+        Self {
+            random,
+            lines,
+            next_id,
+            seen: Seen::default(),
+            remembered: Vec::new(),
+            contents: Vec::new(),
+        }
     }
 
     fn snapshot(&self) -> Snapshot {
@@ -216,7 +226,8 @@ impl World {
                 self.remembered.resize(index + 1, None);
             }
             let check = now.line_digests()[index].check();
-            self.remembered[index] = Some(Row { check, line: self.lines[index].clone(), content });
+            self.remembered[index] =
+                Some(Row { check, line: self.lines[index].clone(), content });
         }
     }
 
@@ -369,7 +380,8 @@ impl World {
             (true, true, true) => count.could_hold += 1,
             (true, true, false) => {
                 count.could_hold += 1;
-                if decided() { count.needless += 1 } else { count.undecided += 1 }
+                let plain = rows().all(|(at, row)| self.plain(row, start + at));
+                if plain { count.needless += 1 } else { count.undecided += 1 }
             }
             (true, false, true) if decided() => count.alike += 1,
             (true, false, true) => return Verdict::Wrong,
@@ -385,16 +397,28 @@ impl World {
     /// Returns whether the texts decide that the line now at `at` is the row that was shown there: from a
     /// content that has it there to the present one, or from each content to the next.
     fn decided(&self, row: &Row, at: usize) -> bool {
-        let is_it = |content: &Vec<Line>| content.get(at).is_some_and(|l| l.id == row.line.id);
-        let later = self.contents[row.content..].iter();
-        if later.clone().any(|content| is_it(content) && same(content, &self.lines, at)) {
-            return true;
+        let contents: Vec<&Vec<Line>> =
+            self.contents[row.content..].iter().chain([&self.lines]).collect();
+        let id = |content: &[Line]| content.get(at).map(|line| line.id);
+        let mut decided = vec![true];
+        for to in 1..contents.len() {
+            let from = |from: usize| {
+                let (old, new) = (contents[from], contents[to]);
+                decided[from] && (id(old) == id(new) || same(old, new, at))
+            };
+            let is_decided = (0..to).any(from);
+            decided.push(is_decided);
         }
-        let all: Vec<&Vec<Line>> = later.chain([&self.lines]).collect();
-        all.windows(2).all(|pair| {
-            let id = |lines: &[Line]| lines.get(at).map(|line| line.id);
-            id(pair[0]) == id(pair[1]) || same(pair[0], pair[1], at)
-        })
+        decided.last() == Some(&true)
+    }
+
+    /// Returns whether the texts alone show that the line that stands at `at` still is the row.
+    fn plain(&self, row: &Row, at: usize) -> bool {
+        let is_it = |content: &&Vec<Line>| content.get(at).is_some_and(|l| l.id == row.line.id);
+        self.contents[row.content..]
+            .iter()
+            .filter(is_it)
+            .any(|content| same(content, &self.lines, at))
     }
 }
 
@@ -407,7 +431,8 @@ fn same(old: &[Line], new: &[Line], at: usize) -> bool {
 /// its place, a line that is the only one of its kind in both, or an end of both.
 fn enclosed(old: &[Line], new: &[Line], at: usize) -> bool {
     let equal = |i: usize| old.get(i).zip(new.get(i)).is_some_and(|(a, b)| a.text == b.text);
-    let once = |lines: &[Line], text: &str| lines.iter().filter(|l| l.text == text).count() == 1;
+    let once =
+        |lines: &[Line], text: &str| lines.iter().filter(|l| l.text == text).count() == 1;
     let only = |i: &usize| once(old, &old[*i].text) && once(new, &old[*i].text);
     let above = (0..=at).rev().take_while(|&i| equal(i)).find(|i| *i == 0 || only(i));
     let ends = |i: usize| i + 1 == old.len() && i + 1 == new.len();
@@ -444,7 +469,8 @@ fn forced(old: &[Line], new: &[Line], at: usize) -> bool {
     }
     let longest = after[0][0];
     let skipped = (0..=m).any(|j| before[at][j] + after[at + 1][j] == longest);
-    let taken = |j: &usize| same(at, *j) && before[at][*j] + 1 + after[at + 1][*j + 1] == longest;
+    let taken =
+        |j: &usize| same(at, *j) && before[at][*j] + 1 + after[at + 1][*j + 1] == longest;
     !skipped && (0..m).filter(taken).eq([at])
 }
 

@@ -319,7 +319,10 @@ fn target(sign: char, text: &str) -> Result<(Target, Option<Fault>), Fault> {
     let ((start, first), (end, second)) = (start.anchor(), end.anchor());
     let reversed = || (start.line > end.line).then(|| Fault::Reversed(start.line, end.line));
     let fault = first.or(second).or_else(reversed);
-    Ok((if sign == '-' { Target::Delete(start, end) } else { Target::Replace(start, end) }, fault))
+    Ok((
+        if sign == '-' { Target::Delete(start, end) } else { Target::Replace(start, end) },
+        fault,
+    ))
 }
 
 /// An anchor as written: its number may be one that no line has.

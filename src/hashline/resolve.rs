@@ -264,8 +264,10 @@ impl<'a> Judge<'a> {
         let n_contents = self.subject.seen.contents().len();
         let reading = |content| Some((content, self.reading(content, &anchors, &spot.lines)?));
         let Some((newest, parts)) = (0..n_contents).rev().find_map(reading) else {
-            let unfit: Vec<_> =
-                anchors.into_iter().filter(|(_, anchor)| !self.fits_anywhere(*anchor)).collect();
+            let unfit: Vec<_> = anchors
+                .into_iter()
+                .filter(|(_, anchor)| !self.fits_anywhere(*anchor))
+                .collect();
             return Err(if unfit.is_empty() { Stale::Torn } else { Stale::Unfit(unfit) });
         };
         let landed = self.carry(&parts, spot).map_err(|(at, lost)| Stale::Lost(at, lost))?;
@@ -390,7 +392,8 @@ impl<'a> Judge<'a> {
         newest: usize,
     ) -> Result<(), Stale> {
         let contents = self.subject.seen.contents();
-        let open = |line: &usize| contents[older].served(*line) && !contents[newest].served(*line);
+        let open =
+            |line: &usize| contents[older].served(*line) && !contents[newest].served(*line);
         let mut end = (index + 1..spot.lines.end).find(|l| !open(l)).unwrap_or(spot.lines.end);
         let above = (spot.lines.start..index).rev().find(|l| !open(l));
         let mut start = above.map_or(spot.lines.start, |line| line + 1);

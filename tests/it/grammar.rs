@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use killick::hashline::anchor::Anchor;
 use killick::hashline::grammar::faults;
 use killick::hashline::served::{ServedFile, served_grammar};
-use killick::hashline::anchor::Anchor;
 use killick::text::LineNo;
 use proptest::prelude::*;
 
@@ -52,7 +52,9 @@ fn rules(text: &str, notation: Notation) -> BTreeMap<String, Expr> {
     }
     let sign = if notation == Notation::W3c { "::=" } else { ":" };
     let mut joined: Vec<String> = Vec::new();
-    for line in text.lines().filter(|l| !l.trim().is_empty() && !l.trim_start().starts_with("//")) {
+    for line in
+        text.lines().filter(|l| !l.trim().is_empty() && !l.trim_start().starts_with("//"))
+    {
         match joined.last_mut().filter(|_| line.starts_with(' ')) {
             Some(last) => last.push_str(line),
             None => joined.push(line.to_owned()),
@@ -268,7 +270,8 @@ impl Automaton {
 }
 
 fn parse_stage_accepts(text: &str) -> bool {
-    faults(text).map_or_else(|faults| faults.iter().all(|(_, fault)| !fault.is_syntax()), |_| true)
+    faults(text)
+        .map_or_else(|faults| faults.iter().all(|(_, fault)| !fault.is_syntax()), |_| true)
 }
 
 fn both() -> (Automaton, Automaton) {
