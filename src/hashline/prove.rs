@@ -313,9 +313,10 @@ mod tests {
         (old[1500], new[1500]) = (b'x', b'y');
         assert!(proved(&old, &new, 700) && proved(&old, &new, 1700));
         new.remove(1600);
-        assert!(!proved(&old, &new, 1700));
-        new[1500] = b'}';
-        assert!(!proved(&old[1400..], &new[1400..], 70), "one of many equal lines is gone");
+        assert!(
+            !proved(&old, &new, 700),
+            "any of the many equal lines may be the one that is gone"
+        );
     }
 
     proptest! {
