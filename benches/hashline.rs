@@ -1,6 +1,8 @@
 //! Resolve and apply: 1 and 1,000 ops on 10,000, 40,000 and 160,000 lines, on the content that was seen and
 //! on one that another program changed.
 
+#![expect(clippy::expect_used, reason = "a bench stops where its own input is wrong")]
+
 use divan::{Bencher, counter::ItemsCount};
 use killick::hashline::anchor::anchor;
 use killick::hashline::seen::{Scope, Seen, Sight};

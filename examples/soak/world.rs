@@ -92,11 +92,11 @@ pub(crate) struct Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, count) in [("source", self.source), ("repetitive", self.repetitive)] {
-            let rate = |n: u64| 100.0 * n as f64 / count.could_hold.max(1) as f64;
+            let rate = |n: u64| Percent { n, of: count.could_hold };
             writeln!(
                 f,
-                "{name}: {} trials, {} could hold, {} accepted; refused: {} needlessly ({:.3} %), \
-                 {} undecidable ({:.3} %), {} twins; {} indistinguishable",
+                "{name}: {} trials, {} could hold, {} accepted; refused: {} needlessly ({}), \
+                 {} undecidable ({}), {} twins; {} indistinguishable",
                 count.trials,
                 count.could_hold,
                 count.accepted,
@@ -109,6 +109,19 @@ impl fmt::Display for Tally {
             )?;
         }
         write!(f, "overwritten {}, wrong line {}", self.overwritten.len(), self.wrong.len())
+    }
+}
+
+/// A share, in per cent with three places.
+struct Percent {
+    n: u64,
+    of: u64,
+}
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let thousandths = self.n * 100_000 / self.of.max(1);
+        write!(f, "{}.{:03} %", thousandths / 1000, thousandths % 1000)
     }
 }
 
@@ -183,9 +196,7 @@ impl World {
             }
             Kind::Repetitive => {
                 let alphabet = 2 + random.below(8);
-                (0..1 + random.below(30))
-                    .map(|_| format!("l{}", random.below(alphabet)))
-                    .collect()
+                (0..=random.below(30)).map(|_| format!("l{}", random.below(alphabet))).collect()
             }
         };
         let lines = (0..).zip(texts).map(|(id, text)| Line { text, id }).collect::<Vec<_>>();
@@ -206,7 +217,8 @@ impl World {
             text += &line.text;
             text.push('\n');
         }
-        Snapshot::new(text.as_bytes()).expect("lines are text")
+        let snapshot = Snapshot::new(text.as_bytes());
+        snapshot.unwrap_or_else(|error| unreachable!("lines are text: {error}"))
     }
 
     /// Reads the file and shows `len` rows from `start`.
@@ -255,7 +267,8 @@ impl World {
         if fresh.is_empty() {
             self.lines.remove(at);
         } else {
-            self.lines.splice(at + 1..at + 1, fresh);
+            let below = at + 1;
+            self.lines.splice(below..below, fresh);
         }
         let after = self.snapshot();
         assert_eq!(after.digest(), draft.0, "the engine wrote what was asked");
@@ -436,7 +449,7 @@ fn enclosed(old: &[Line], new: &[Line], at: usize) -> bool {
     let only = |i: &usize| once(old, &old[*i].text) && once(new, &old[*i].text);
     let above = (0..=at).rev().take_while(|&i| equal(i)).find(|i| *i == 0 || only(i));
     let ends = |i: usize| i + 1 == old.len() && i + 1 == new.len();
-    let below = (at..).take_while(|&i| equal(i)).find(|i| ends(*i) || only(i));
+    let below = (at..old.len()).take_while(|&i| equal(i)).find(|i| ends(*i) || only(i));
     above.is_some() && below.is_some()
 }
 
