@@ -6,6 +6,8 @@
 //! *wrong* if a line that it touches is not the line that was seen at that number, and *overwrites* if it
 //! reads otherwise. A refusal is *needless* if every line stood, itself, at its number.
 
+#![expect(clippy::print_stdout, reason = "an example prints its figures")]
+
 #[path = "soak/world.rs"]
 mod world;
 

@@ -317,8 +317,8 @@ fn target(sign: char, text: &str) -> Result<(Target, Option<Fault>), Fault> {
     }
     let (start, end) = range(sign, text)?;
     let ((start, first), (end, second)) = (start.anchor(), end.anchor());
-    let reversed = || (start.line > end.line).then(|| Fault::Reversed(start.line, end.line));
-    let fault = first.or(second).or_else(reversed);
+    let reversed = (start.line > end.line).then_some(Fault::Reversed(start.line, end.line));
+    let fault = first.or(second).or(reversed);
     Ok((
         if sign == '-' { Target::Delete(start, end) } else { Target::Replace(start, end) },
         fault,

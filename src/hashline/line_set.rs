@@ -57,11 +57,6 @@ impl LineSet {
         };
         self.ranges.iter().map(span).collect()
     }
-
-    /// Returns whether the set has no line.
-    pub(super) fn is_empty(&self) -> bool {
-        self.ranges.is_empty()
-    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! Proof that lines of a content still stand, at their own numbers, in another one.
 //!
 //! Equal digests at one number prove nothing: in real source every fortieth line has a twin that a shift
-//! brings to its number. A line is proved by what is *unique*: a line that occurs once in each content
-//! and stands at one number in both is fixed. An unbroken run of equal lines between two fixed lines (or
+//! brings to its number. A line is proved by what is *unique*: a line that occurs once in each content,
+//! did not change places with another such line, and stands at one number in both is fixed. An unbroken run of equal lines between two fixed lines (or
 //! the file's ends) is fixed too. Where a run goes on past its last fixed line, up to a change, each line
 //! must be mapped to its own number by *every* shortest difference of the gap; a repeated line that could
 //! have come from either side is not. A run without any fixed line is not trusted at all.
 //!
 //! It never says where a line went; that is [`super::find`].
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::{Range, RangeInclusive};
@@ -50,11 +50,10 @@ pub(super) struct Prover<'a> {
     new: &'a [LineDigest],
     /// Numbers below both ends at which the two differ, in order.
     breaks: Vec<usize>,
-    /// Numbers of fixed lines, in order.
+    /// Old and new numbers of the unique lines that kept their order for certain.
+    chain: Vec<(usize, usize)>,
+    /// Numbers of fixed lines, in order: of the chain, those that kept their number too.
     fixed: Vec<usize>,
-    /// Old and new numbers of lines that are unique in both, in old order.
-    unique: Vec<(usize, usize)>,
-    chain: OnceCell<Vec<(usize, usize)>>,
     gaps: RefCell<Gaps>,
 }
 
@@ -74,10 +73,9 @@ impl<'a> Prover<'a> {
             .filter(|(_, (a, b))| a != b)
             .map(|(i, _)| i)
             .collect();
-        let unique = unique_pairs(old, new);
-        let fixed = unique.iter().filter(|(a, b)| a == b).map(|&(a, _)| a).collect();
-        let (chain, gaps) = (OnceCell::new(), RefCell::default());
-        Self { old, new, breaks, fixed, unique, chain, gaps }
+        let chain = longest_rising(&unique_pairs(old, new));
+        let fixed = chain.iter().filter(|(a, b)| a == b).map(|&(a, _)| a).collect();
+        Self { old, new, breaks, chain, fixed, gaps: RefCell::default() }
     }
 
     /// Returns the first of these lines that is not proved to stand at its own number, if any.
@@ -130,7 +128,7 @@ impl<'a> Prover<'a> {
 
     /// Returns the gap from a fixed point down to the next pair of unique lines.
     fn below(&self, start: usize) -> Gap {
-        let chain = self.chain();
+        let chain = &self.chain;
         let from = chain.partition_point(|&(old, _)| old < start);
         let next = chain[from..].iter().find(|&&(_, new)| new >= start);
         let (old_end, new_end) = next.copied().unwrap_or((self.old.len(), self.new.len()));
@@ -139,7 +137,7 @@ impl<'a> Prover<'a> {
 
     /// Returns the gap from the pair of unique lines above down to a fixed point.
     fn above(&self, end: usize) -> Gap {
-        let chain = self.chain();
+        let chain = &self.chain;
         let to = chain.partition_point(|&(old, _)| old < end);
         let previous = chain[..to].iter().rev().find(|&&(_, new)| new < end);
         let (old_start, new_start) = previous.map_or((0, 0), |&(old, new)| (old + 1, new + 1));
@@ -217,11 +215,6 @@ impl<'a> Prover<'a> {
         };
         (0..old.len()).filter_map(forced).collect()
     }
-
-    /// Returns the unique pairs that bound gaps: those that every longest rising list has.
-    fn chain(&self) -> &[(usize, usize)] {
-        self.chain.get_or_init(|| longest_rising(&self.unique))
-    }
 }
 
 /// Returns the numbers of the lines that occur once in each content, in old order.
@@ -280,4 +273,62 @@ fn rising_lengths(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
         at + 1
     };
     numbers.map(length).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn digests(lines: &[u8]) -> Vec<LineDigest> {
+        lines.iter().map(|line| LineDigest::of(&[*line])).collect()
+    }
+
+    fn proved(old: &[u8], new: &[u8], line: usize) -> bool {
+        let (old, new) = (digests(old), digests(new));
+        Prover::new(&old, &new).first_unproved(line..=line).is_none()
+    }
+
+    #[test]
+    fn a_copy_that_came_to_stand_at_the_number_is_not_the_line() {
+        let old: Vec<u8> = (0..33).collect();
+        let new: Vec<u8> = (0..7).chain(17..30).chain(20..29).collect();
+        assert!(!proved(&old, &new, 27));
+        assert!(!proved(&old, &new, 28));
+        assert!(proved(&old, &new, 6));
+    }
+
+    #[test]
+    fn a_twin_is_told_by_the_unique_lines_around_it() {
+        assert!(proved(b"a}b}c", b"a}b}d", 1));
+        assert!(proved(b"a}b}c", b"x}b}c", 3));
+        assert!(!proved(b"a}b}c", b"b}c", 1));
+        assert!(!proved(b"a}b", b"a}}b", 1));
+        assert!(!proved(b"x}z}w", b"q}w", 1));
+    }
+
+    #[test]
+    fn lines_of_one_kind_stand_if_the_line_among_them_was_rewritten_in_place() {
+        let (mut old, mut new) = (vec![b'}'; 2000], vec![b'}'; 2000]);
+        (old[1500], new[1500]) = (b'x', b'y');
+        assert!(proved(&old, &new, 700) && proved(&old, &new, 1700));
+        new.remove(1600);
+        assert!(
+            !proved(&old, &new, 700),
+            "any of the many equal lines may be the one that is gone"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_proved_reads_the_same(
+            old in prop::collection::vec(0u8..6, 0..14), new in prop::collection::vec(0u8..6, 0..14)
+        ) {
+            for line in 0..old.len() {
+                if proved(&old, &new, line) {
+                    prop_assert_eq!(new.get(line), Some(&old[line]));
+                }
+            }
+        }
+    }
 }

@@ -22,7 +22,7 @@ use super::problem::{Cause, Problem, Refusal};
 use super::seen::{Seen, Shift};
 use super::sight::Shower;
 use crate::code::Code;
-use crate::text::{LineNo, Snapshot, clip_line};
+use crate::text::{LineDigest, LineNo, Snapshot, clip_line};
 
 /// What a caller may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +137,8 @@ struct Judge<'a> {
     moved: Vec<Moved>,
     /// Anchors and lines that were refused already; each is reported once.
     reported: HashSet<(usize, Option<u8>)>,
-    has_clipped: bool,
+    /// Lines that were shown in part and never whole.
+    clipped: HashSet<LineDigest>,
 }
 
 /// Why an op does not hold.
@@ -165,7 +166,7 @@ impl<'a> Judge<'a> {
             problems: Vec::new(),
             moved: Vec::new(),
             reported: HashSet::new(),
-            has_clipped: seen.has_clipped(),
+            clipped: seen.clipped(),
         }
     }
 
@@ -546,15 +547,17 @@ impl<'a> Judge<'a> {
 
     /// Refuses a replace of lines that were shown in part and never whole.
     fn clipped(&mut self, op: &Op, landed: &Spot) {
-        if !self.has_clipped || !matches!(op.target, Target::Replace(..)) {
+        if self.clipped.is_empty() || !matches!(op.target, Target::Replace(..)) {
             return;
         }
-        let digests = &self.subject.now.line_digests()[landed.lines.clone()];
-        for at in self.subject.seen.clipped_among(digests) {
-            let index = landed.lines.start + at;
-            let line = LineNo::from_index(index);
-            let role = role_of(op, index);
-            self.push(Code::ClippedLine, Some((role, line)), Cause::Clipped(line));
+        let digests = self.subject.now.line_digests();
+        for (offset, index) in landed.lines.clone().enumerate() {
+            if digests.get(index).is_some_and(|digest| self.clipped.contains(digest)) {
+                let written = op.target.lines().map_or(index, |lines| lines.start() + offset);
+                let role = role_of(op, written);
+                let line = LineNo::from_index(index);
+                self.push(Code::ClippedLine, Some((role, line)), Cause::Clipped(line));
+            }
         }
     }
 }

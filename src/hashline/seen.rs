@@ -163,23 +163,17 @@ impl Seen {
         self.forgotten.contains(line)
     }
 
-    /// Returns which of these lines were shown in part and never whole.
-    pub(super) fn clipped_among(&self, lines: &[LineDigest]) -> Vec<usize> {
-        let clipped: HashSet<LineDigest> =
+    /// Returns the lines, by content, that were shown in part and never whole. Cost: nothing where no line
+    /// was ever shown in part.
+    pub(super) fn clipped(&self) -> HashSet<LineDigest> {
+        let mut clipped: HashSet<LineDigest> =
             self.contents.iter().flat_map(|known| known.digests(&known.clipped)).collect();
-        let mut found: Vec<usize> =
-            (0..lines.len()).filter(|&at| clipped.contains(&lines[at])).collect();
-        if !found.is_empty() {
-            let whole: HashSet<LineDigest> =
-                self.contents.iter().flat_map(|known| known.digests(&known.whole)).collect();
-            found.retain(|&at| !whole.contains(&lines[at]));
+        if !clipped.is_empty() {
+            for digest in self.contents.iter().flat_map(|known| known.digests(&known.whole)) {
+                clipped.remove(&digest);
+            }
         }
-        found
-    }
-
-    /// Returns whether any line was ever shown in part.
-    pub(super) fn has_clipped(&self) -> bool {
-        self.contents.iter().any(|known| !known.clipped.is_empty())
+        clipped
     }
 
     fn forget(&mut self) {

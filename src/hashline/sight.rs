@@ -77,11 +77,12 @@ impl<'a> Shower<'a> {
                 whole.insert(index..index + 1);
             }
         }
+        let whole = whole.spans();
         (!whole.is_empty() || !self.clipped.is_empty()).then(|| Sight {
             digest: self.now.digest(),
             lines: self.now.line_digests().clone(),
             scope: Scope::Rows,
-            whole: whole.spans(),
+            whole,
             clipped: self.clipped,
         })
     }

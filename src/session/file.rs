@@ -241,6 +241,9 @@ fn place(root: &str, path: &str) -> Option<Place> {
 /// Names a file in the log: its root's name and its path.
 type FileKey = (String, String);
 
+/// A content and the digests of its lines.
+type Content = (Digest, Arc<[LineDigest]>);
+
 /// Line digests that have been fetched from the store.
 struct LineCache<'a> {
     store: &'a Lines,
@@ -248,10 +251,7 @@ struct LineCache<'a> {
 }
 
 impl LineCache<'_> {
-    fn content(
-        &mut self,
-        hex: &str,
-    ) -> Result<Option<(Digest, Arc<[LineDigest]>)>, StoreError> {
+    fn content(&mut self, hex: &str) -> Result<Option<Content>, StoreError> {
         let Some(digest) = Digest::from_hex(hex) else { return Ok(None) };
         if let Some(found) = self.found.get(&digest) {
             return Ok(found.clone().map(|lines| (digest, lines)));

@@ -103,7 +103,7 @@ impl Case {
                 let mut seen = Seen::default();
                 match section.name.as_str() {
                     "file" => {
-                        seen.saw(&sight(&first, Scope::Whole, Some((1, first.n_lines()))))
+                        seen.saw(&sight(&first, Scope::Whole, Some((1, first.n_lines()))));
                     }
                     "search" => seen.saw(&sight(&first, Scope::Whole, None)),
                     _ => {}

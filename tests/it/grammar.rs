@@ -2,6 +2,13 @@
 //!
 //! Both are read by one small reader and matched as automata, so that no third text of the language exists.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests: fixtures and grammars are files of the source tree"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use killick::hashline::anchor::Anchor;
@@ -20,9 +27,9 @@ enum Expr {
     /// Characters, and whether the set is those or all others.
     Set(BTreeSet<char>, bool),
     Rule(String),
-    Row(Vec<Expr>),
-    Choice(Vec<Expr>),
-    Repeat(Box<Expr>, char),
+    Row(Vec<Self>),
+    Choice(Vec<Self>),
+    Repeat(Box<Self>, char),
 }
 
 /// How a grammar is written.
@@ -32,10 +39,13 @@ enum Notation {
     Lark,
 }
 
+/// What a step takes: a set of characters, or all others; nothing for a step on no character.
+type On = Option<(BTreeSet<char>, bool)>;
+
 /// A recogniser: states with steps on characters and without.
 #[derive(Default)]
 struct Automaton {
-    steps: Vec<Vec<(Option<(BTreeSet<char>, bool)>, usize)>>,
+    steps: Vec<Vec<(On, usize)>>,
     end: usize,
 }
 
@@ -45,11 +55,13 @@ struct Reader<'a> {
 }
 
 fn rules(text: &str, notation: Notation) -> BTreeMap<String, Expr> {
-    let mut text = text.to_owned();
-    while let Some(start) = text.find("/*").filter(|_| notation == Notation::W3c) {
-        let end = text[start..].find("*/").unwrap() + start + 2;
-        text.replace_range(start..end, "");
-    }
+    let text = match text.split_once("*/") {
+        Some((comment, rest)) if notation == Notation::W3c => {
+            assert!(comment.starts_with("/*"));
+            rest
+        }
+        _ => text,
+    };
     let sign = if notation == Notation::W3c { "::=" } else { ":" };
     let mut joined: Vec<String> = Vec::new();
     for line in

@@ -200,3 +200,12 @@ fn no_change_by_others_is_overwritten_and_no_edit_lands_on_a_twin() {
     assert!(tally.source.needless * 50 <= tally.source.could_hold, "{tally}");
     assert!(tally.source.accepted > 500 && tally.source.twins > 5, "{tally}");
 }
+
+#[test]
+fn the_description_is_short_and_the_docs_have_it_as_it_is() {
+    let docs = include_str!("../../docs/hashline.md");
+    let copy = docs.split("<!-- description -->\n```\n").nth(1).unwrap();
+    let copy = copy.split("```\n<!-- /description -->").next().unwrap();
+    assert_eq!(copy, killick::hashline::DESCRIPTION);
+    assert!(copy.len() / 4 <= 350, "{} bytes", copy.len());
+}
