@@ -10,6 +10,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::clip::clip_line;
 use super::snapshot::{LineDigest, Snapshot};
+use super::span::LineNo;
 
 /// One replaced stretch: lines `old` (0-based) of the one content became lines `new` of the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,12 +94,38 @@ fn shift(range: Range<usize>, by: usize) -> Range<usize> {
 /// Renders the difference in unified form with three lines of context, at most `max_rows` rows of at most
 /// `max_chars` characters; what is left out is counted in a last row.
 pub fn unified(old: &Snapshot, new: &Snapshot, max_rows: usize, max_chars: usize) -> String {
-    const CONTEXT: usize = 3;
     let diff = LineDiff::between(old.line_digests(), new.line_digests());
-    let old_lines: Vec<&str> = old.iter().collect();
-    let new_lines: Vec<&str> = new.iter().collect();
-    let mut rows: Vec<String> = Vec::new();
-    let mut changes = diff.changes().iter().peekable();
+    let line = |of: &Snapshot, index| {
+        of.line(LineNo::from_index(index)).unwrap_or_default().to_owned()
+    };
+    let sides = Sides {
+        n_old: old.n_lines(),
+        old: &|index| line(old, index),
+        new: &|index| line(new, index),
+    };
+    unified_changes(diff.changes(), &sides, max_rows, max_chars)
+}
+
+/// Where the lines of a difference come from, by 0-based number.
+#[expect(missing_debug_implementations, reason = "it holds closures")]
+pub struct Sides<'a> {
+    /// How many lines the old content has.
+    pub n_old: usize,
+    /// Gives a line of the old content.
+    pub old: &'a dyn Fn(usize) -> String,
+    /// Gives a line of the new content.
+    pub new: &'a dyn Fn(usize) -> String,
+}
+
+/// Renders changes that are known, as [`unified`] does; cost: the rows that are rendered.
+pub fn unified_changes(
+    changes: &[Change],
+    sides: &Sides<'_>,
+    max_rows: usize,
+    max_chars: usize,
+) -> String {
+    let mut rows = Rows { shown: Vec::new(), n_left_out: 0, max_rows, max_chars };
+    let mut changes = changes.iter().peekable();
     while let Some(first) = changes.next() {
         let mut group = vec![first];
         let mut last = first;
@@ -110,7 +137,7 @@ pub fn unified(old: &Snapshot, new: &Snapshot, max_rows: usize, max_chars: usize
         }
         let start = first.old.start.saturating_sub(CONTEXT);
         let new_start = first.new.start - (first.old.start - start);
-        let end = (last.old.end + CONTEXT).min(old_lines.len());
+        let end = (last.old.end + CONTEXT).min(sides.n_old);
         let new_end = last.new.end + (end - last.old.end);
         rows.push(format!(
             "@@ -{} +{} @@",
@@ -119,28 +146,51 @@ pub fn unified(old: &Snapshot, new: &Snapshot, max_rows: usize, max_chars: usize
         ));
         let mut at = start;
         for change in group {
-            rows.extend(row(' ', &old_lines[at..change.old.start], max_chars));
-            rows.extend(row('-', &old_lines[change.old.clone()], max_chars));
-            rows.extend(row('+', &new_lines[change.new.clone()], max_chars));
+            rows.lines(' ', at..change.old.start, sides.old);
+            rows.lines('-', change.old.clone(), sides.old);
+            rows.lines('+', change.new.clone(), sides.new);
             at = change.old.end;
         }
-        rows.extend(row(' ', &old_lines[at..end], max_chars));
+        rows.lines(' ', at..end, sides.old);
     }
-    let left_out = rows.len().saturating_sub(max_rows);
-    rows.truncate(max_rows);
-    let mut text = rows.join("\n");
-    if left_out > 0 {
-        let _ = write!(text, "\n[+{left_out} rows]");
-    }
-    text
+    rows.finish()
 }
 
-fn row<'a>(
-    sign: char,
-    lines: &'a [&'a str],
+/// How many unchanged lines stand around a change.
+const CONTEXT: usize = 3;
+
+/// Rows of a difference as far as they are shown.
+struct Rows {
+    shown: Vec<String>,
+    n_left_out: usize,
+    max_rows: usize,
     max_chars: usize,
-) -> impl Iterator<Item = String> + 'a {
-    lines.iter().map(move |line| format!("{sign}{}", clip_line(line, max_chars).shown))
+}
+
+impl Rows {
+    fn push(&mut self, row: String) {
+        if self.shown.len() < self.max_rows {
+            self.shown.push(row);
+        } else {
+            self.n_left_out += 1;
+        }
+    }
+
+    fn lines(&mut self, sign: char, lines: Range<usize>, line: &dyn Fn(usize) -> String) {
+        let n_shown = lines.len().min(self.max_rows - self.shown.len());
+        for index in lines.start..lines.start + n_shown {
+            self.push(format!("{sign}{}", clip_line(&line(index), self.max_chars).shown));
+        }
+        self.n_left_out += lines.len() - n_shown;
+    }
+
+    fn finish(self) -> String {
+        let mut text = self.shown.join("\n");
+        if self.n_left_out > 0 {
+            let _ = write!(text, "\n[+{} rows]", self.n_left_out);
+        }
+        text
+    }
 }
 
 /// Writes a range as unified diffs do: 1-based start and length, the length left out when it is 1.

@@ -9,7 +9,7 @@ mod clip;
 mod diff;
 
 pub use clip::{Clamped, Clipped, clamp, clip_line, clip_window, count, show_control};
-pub use diff::{Change, LineDiff, unified};
+pub use diff::{Change, LineDiff, Sides, unified, unified_changes};
 pub use scan::{Ending, LineSpan, NotText};
 pub use snapshot::{Digest, Digester, LineDigest, Snapshot};
 pub use span::{ByteOffset, LineNo};

@@ -13,7 +13,7 @@ use crate::hashline::report::{self, Verb};
 use crate::hashline::{Draft, Problem as LineProblem, Refusal, Scope, Seen, Sight};
 use crate::path::Place;
 use crate::protocol::{Effect, MovedLines, SeenFile, SeenReach};
-use crate::text::{Snapshot, unified};
+use crate::text::{LineNo, Sides, Snapshot, unified_changes};
 use crate::tool::{Failure, Outcome, Problem, Running};
 use crate::workspace::{Change, Expected, Kind, Parents, Target};
 
@@ -137,9 +137,10 @@ fn moved_effect(draft: &Draft) -> Effect {
 
 fn file_details(draft: &Draft) -> Value {
     let status = if draft.is_unchanged() { "unchanged" } else { "modified" };
-    let diff = Snapshot::new(&draft.bytes)
-        .map(|after| unified(&draft.base, &after, DIFF_ROWS, DIFF_CHARS))
-        .unwrap_or_default();
+    let old = |index| draft.base.line(LineNo::from_index(index)).unwrap_or_default().to_owned();
+    let new = |index| draft.line(LineNo::from_index(index)).unwrap_or_default().to_owned();
+    let sides = Sides { n_old: draft.base.n_lines(), old: &old, new: &new };
+    let diff = unified_changes(&draft.changes, &sides, DIFF_ROWS, DIFF_CHARS);
     json!({
         "path": draft.place.to_string(),
         "added": draft.added,

@@ -313,3 +313,157 @@ fn two_sessions_that_write_one_file_lose_no_write() {
     assert!(last.ends_with(" 9"), "{last}");
     assert_eq!(entries(&scratch.path("")), ["a.txt"]);
 }
+
+/// Returns the anchors that `read` shows of a file, by line from 1.
+fn anchors(session: &Driven, path: &str) -> Vec<String> {
+    let text = session.ok("read", json!({"path": path}));
+    text.lines().map(|row| row.split('|').next().unwrap().to_owned()).collect()
+}
+
+fn replace_line(path: &str, anchor: &str, row: &str) -> String {
+    format!("@@ {path}\n= {anchor}..{anchor}\n~{row}\n")
+}
+
+#[test]
+fn a_patch_with_one_stale_anchor_changes_no_file() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "a\n").lay("b.txt", "b\n");
+    let session = scratch.session(None);
+    let (a, b) = (anchors(&session, "a.txt"), anchors(&session, "b.txt"));
+    scratch.lay("b.txt", "somebody else\n");
+    let patch = replace_line("a.txt", &a[0], "A") + &replace_line("b.txt", &b[0], "B");
+    let (code, text) = session.refused("edit", json!({"input": patch}));
+    assert_eq!(code, "stale_anchor");
+    assert!(text.contains("somebody else") && text.contains("nothing was written"), "{text}");
+    assert_eq!(
+        (scratch.read("a.txt"), scratch.read("b.txt")),
+        ("a\n".into(), "somebody else\n".into())
+    );
+    let b =
+        text.lines().find(|row| row.contains("|somebody")).unwrap().split('|').next().unwrap();
+    let patch = replace_line("a.txt", &a[0], "A") + &replace_line("b.txt", b, "B");
+    session.ok("edit", json!({"input": patch}));
+    assert_eq!((scratch.read("a.txt"), scratch.read("b.txt")), ("A\n".into(), "B\n".into()));
+    session.ok("undo", json!({}));
+    assert_eq!(
+        (scratch.read("a.txt"), scratch.read("b.txt")),
+        ("a\n".into(), "somebody else\n".into())
+    );
+}
+
+#[test]
+fn a_change_elsewhere_is_not_in_the_way_and_stays() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "one\ntwo\nthree\n");
+    let session = scratch.session(None);
+    let rows = anchors(&session, "a.txt");
+    scratch.lay("a.txt", "one\ntwo\nthree\nadded by somebody else\n");
+    session.ok("edit", json!({"input": replace_line("a.txt", &rows[1], "TWO")}));
+    assert_eq!(scratch.read("a.txt"), "one\nTWO\nthree\nadded by somebody else\n");
+}
+
+#[test]
+fn the_anchors_of_a_result_serve_the_next_edit() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "one\ntwo\n");
+    let session = scratch.session(None);
+    let rows = anchors(&session, "a.txt");
+    let text =
+        session.ok("edit", json!({"input": format!("@@ a.txt\n< {}\n~zero\n", rows[0])}));
+    let fresh =
+        text.lines().find(|row| row.ends_with("|one")).unwrap().split('|').next().unwrap();
+    session.ok("edit", json!({"input": replace_line("a.txt", fresh, "ONE")}));
+    assert_eq!(scratch.read("a.txt"), "zero\nONE\ntwo\n");
+}
+
+#[test]
+fn a_file_under_two_spellings_is_one_file_and_a_link_stays_a_link() {
+    let scratch = Scratch::new();
+    scratch.lay("d/a.txt", "one\ntwo\n");
+    symlink("d/a.txt", scratch.path("link")).unwrap();
+    let session = scratch.session(None);
+    let rows = anchors(&session, "link");
+    let patch = replace_line("./d/../link", &rows[0], "ONE")
+        + &replace_line("d/a.txt", &rows[1], "TWO");
+    session.ok("edit", json!({"input": patch}));
+    assert_eq!(scratch.read("d/a.txt"), "ONE\nTWO\n");
+    assert!(fs::symlink_metadata(scratch.path("link")).unwrap().is_symlink());
+}
+
+#[test]
+fn a_named_session_edits_with_what_another_process_read() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "one\ntwo\n");
+    let named = || SessionKind::Named(SessionId::new("s").unwrap());
+    let (rows, seen) = {
+        let mut first = Driven::start(scratch.options(None), named());
+        let outcome = first.call("read", json!({"path": "a.txt"}));
+        let app = Arc::get_mut(&mut first.app).unwrap();
+        app.keep(&outcome.effects).unwrap();
+        let rows: Vec<String> =
+            outcome.text.lines().map(|row| row.split('|').next().unwrap().to_owned()).collect();
+        (rows, outcome.ok)
+    };
+    assert!(seen);
+    let second = Driven::start(scratch.options(None), named());
+    second.ok("edit", json!({"input": replace_line("a.txt", &rows[1], "TWO")}));
+    assert_eq!(scratch.read("a.txt"), "one\nTWO\n");
+    drop(second);
+    let stranger = scratch.session(None);
+    assert_eq!(
+        stranger.refused("edit", json!({"input": replace_line("a.txt", &rows[0], "x")})).0,
+        "unread"
+    );
+}
+
+#[test]
+fn sessions_that_edit_the_same_files_lose_no_accepted_edit() {
+    let (n_writers, n_files, n_rounds) = (3, 4, 8);
+    let scratch = Scratch::new();
+    for file in 0..n_files {
+        let lines: String =
+            (0..n_writers).map(|writer| format!("writer {writer}: start\n")).collect();
+        scratch.lay(&format!("f{file}"), lines);
+    }
+    std::thread::scope(|scope| {
+        for writer in 0..n_writers {
+            let scratch = &scratch;
+            scope.spawn(move || {
+                let session = scratch.session(None);
+                for round in 0..n_rounds {
+                    let path = format!("f{}", round % n_files);
+                    // A refusal writes nothing, so the edit is made again with what is there now.
+                    loop {
+                        let rows = anchors(&session, &path);
+                        let row = format!("writer {writer}: round {round}");
+                        let patch = replace_line(&path, &rows[writer], &row);
+                        if session.call("edit", json!({"input": patch})).ok {
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    for file in 0..n_files {
+        let last = n_rounds - n_files + file;
+        let wanted: String =
+            (0..n_writers).map(|writer| format!("writer {writer}: round {last}\n")).collect();
+        assert_eq!(scratch.read(&format!("f{file}")), wanted);
+    }
+}
+
+#[test]
+fn an_exact_text_is_replaced_with_the_endings_of_its_place() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "one\r\ntwo\r\nthree\n");
+    let session = scratch.session(None);
+    session.ok("read", json!({"path": "a.txt"}));
+    session.ok(
+        "replace",
+        json!({"path": "a.txt", "old_string": "one\ntwo", "new_string": "1\n2"}),
+    );
+    assert_eq!(scratch.read("a.txt"), "1\r\n2\r\nthree\n");
+    let twice = json!({"path": "a.txt", "old_string": "nowhere", "new_string": ""});
+    assert_eq!(session.refused("replace", twice).0, "old_string_not_found");
+}
