@@ -9,9 +9,11 @@ mod lexer;
 mod tree;
 mod balance;
 mod check;
+mod repair;
 
 pub use balance::{Balance, Diagnostic, Fault, Place, balance};
 pub use check::{Check, Hunk, LineRange, Verdict, check};
 pub use dialect::{Dialect, Dialects, UnknownDialect};
 pub use lexer::{Delim, Lexer, Prefix, Span, Token, TokenKind, Unclosed};
+pub use repair::{Candidate, Doubt, Refusal, Repair, TextEdit, repair};
 pub use tree::{Children, Node, NodeId, NodeKind, Tree};
