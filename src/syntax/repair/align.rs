@@ -33,6 +33,8 @@ pub(super) struct Alignment {
     pub(super) old_of: Vec<Option<usize>>,
     /// For each item of the old region, the item of the new one that it became.
     pub(super) new_of: Vec<Option<usize>>,
+    /// For each datum of the new region, whether it was there before with the same text.
+    pub(super) same: Vec<bool>,
     /// Whether the data are the same, one by one.
     pub(super) same_data: bool,
 }
@@ -44,7 +46,9 @@ pub(super) fn align(old: &[Item], new: &[Item]) -> Alignment {
     let new_ids: Vec<u64> = new_data.iter().map(|&at| new[at].id).collect();
     let map = align_ids(&old_ids, &new_ids);
     let (old_gaps, present) = (gaps(old), gaps(new));
-    let old_gap_of = known_gaps(&map, old_data.len());
+    let equal = |datum: usize| map[datum].is_some_and(|old| old_ids[old] == new_ids[datum]);
+    let same: Vec<bool> = (0..map.len()).map(equal).collect();
+    let old_gap_of = known_gaps(&map, old_data.len(), &same);
     let wanted =
         old_gap_of.iter().map(|old| old.and_then(|old| old_gaps.get(old).copied())).collect();
     let mut new_gap_of = vec![None; old_gaps.len()];
@@ -71,11 +75,19 @@ pub(super) fn align(old: &[Item], new: &[Item]) -> Alignment {
             (new_at, old_at) = (n, o);
         }
     }
-    Alignment { wanted, new_gap_of, present, old_of, new_of, same_data: old_ids == new_ids }
+    Alignment {
+        wanted,
+        new_gap_of,
+        present,
+        old_of,
+        new_of,
+        same,
+        same_data: old_ids == new_ids,
+    }
 }
 
-/// For each gap of the new region, the old gap between the same two data.
-fn known_gaps(map: &[Option<usize>], n_old: usize) -> Vec<Option<usize>> {
+/// For each gap of the new region, the old gap between the same two data, one of which is unchanged.
+fn known_gaps(map: &[Option<usize>], n_old: usize, same: &[bool]) -> Vec<Option<usize>> {
     (0..=map.len())
         .map(|gap| {
             let before = match gap.checked_sub(1) {
@@ -83,7 +95,9 @@ fn known_gaps(map: &[Option<usize>], n_old: usize) -> Vec<Option<usize>> {
                 Some(datum) => map[datum].map(|old| old + 1),
             };
             let after = map.get(gap).map_or(Some(n_old), |old| *old);
-            before.filter(|_| before == after)
+            let is_same = |datum: usize| same.get(datum) == Some(&true);
+            let held = gap.checked_sub(1).is_some_and(is_same) || is_same(gap);
+            before.filter(|_| before == after && held)
         })
         .collect()
 }

@@ -9,6 +9,7 @@ mod shape;
 mod weigh;
 mod search;
 mod quote;
+mod lost;
 mod propose;
 
 pub use propose::{Candidate, Doubt, Refusal, Repair, TextEdit, repair};

@@ -11,11 +11,11 @@ use super::super::check::{Check, Hunk, LineRange, Verdict, check};
 use super::super::dialect::Dialect;
 use super::super::lexer::Delim;
 use super::align::{Alignment, align};
-use super::quote;
 use super::region::{self, Before, Item, ItemKind, Region};
 use super::search::{self, Found, Op, Problem};
 use super::shape::{Shape, shape};
 use super::weigh;
+use super::{lost, quote};
 
 /// How many candidates are shown.
 const MOST_SHOWN: usize = 3;
@@ -58,7 +58,7 @@ pub enum Doubt {
     DelimitersOnly,
     /// The repair changes lines that the edit did not.
     Outside,
-    /// An opener would be put in or taken out, and the old text does not bear it out.
+    /// An opener would be put in or taken out, or seems to be missing.
     Opener,
     /// A closer in the middle of a line would change, and the old text does not bear it out.
     MidLine,
@@ -83,7 +83,7 @@ impl Doubt {
                 "the edit changed delimiters alone, which may be what was meant"
             }
             Self::Outside => "it changes lines outside the edit",
-            Self::Opener => "it adds or removes an opener",
+            Self::Opener => "an opener may be what is missing or too many",
             Self::MidLine => "it changes a closer in the middle of a line",
             Self::Quote => "it adds a quote",
             Self::ManyPlaces => "it changes many places",
@@ -247,12 +247,12 @@ struct Window {
 }
 
 /// Both texts' regions, read.
-struct View {
-    before: Before,
-    old: Region,
-    new: Region,
+pub(super) struct View {
+    pub(super) before: Before,
+    pub(super) old: Region,
+    pub(super) new: Region,
     old_shape: Shape,
-    alignment: Alignment,
+    pub(super) alignment: Alignment,
     stop: usize,
 }
 
@@ -383,10 +383,40 @@ impl Job<'_> {
         doubt(marks.outside, Doubt::Outside);
         doubt(marks.opener, Doubt::Opener);
         doubt(marks.midline, Doubt::MidLine);
-        doubt(found.n_sites > MOST_SITES, Doubt::ManyPlaces);
+        let drops = found.ops.iter().any(|op| matches!(op, Op::Delete(_)));
+        let adds = found.ops.iter().any(|op| matches!(op, Op::Insert(..)));
+        let n_changes = found.ops.iter().filter(|op| matches!(op, Op::Change(..))).count();
+        let mixed = drops && (adds || n_changes > 0) || n_changes > 1;
+        doubt(found.n_sites > MOST_SITES || mixed, Doubt::ManyPlaces);
+        let lost = lost::opener_was_lost(view)
+            || drops && lost::opener_may_be_lost(view)
+            || adds && lost::line_lacks_its_opener(view)
+            || found.ops.iter().any(|op| self.doubles(*op));
+        doubt(lost, Doubt::Opener);
+        doubt(self.is_quote_odd(view), Doubt::Quote);
         let same = view.alignment.same_data && view.old.other == view.new.other;
         doubt(same, Doubt::DelimitersOnly);
         Some(Candidate { text, edits, doubts, cost: found.cost })
+    }
+
+    /// Whether a change takes away the second of two closers of one type, whose opener may be lost.
+    fn doubles(&self, op: Op) -> bool {
+        let bytes = self.new.as_bytes();
+        match op {
+            Op::Change(at, _) => at > 0 && bytes.get(at) == bytes.get(at - 1),
+            Op::Insert(..) | Op::Delete(_) => false,
+        }
+    }
+
+    /// Whether the edited lines have an odd number of quotes, and the old ones had not.
+    fn is_quote_odd(&self, view: &View) -> bool {
+        let odd = |text: &str, end: usize| {
+            let lines = text.get(view.before.at..end).unwrap_or_default();
+            let bytes = lines.as_bytes();
+            let free = |at: &usize| *at == 0 || !matches!(bytes[at - 1], b'\\' | b'?');
+            memchr::memchr_iter(b'"', bytes).filter(free).count() % 2 == 1
+        };
+        odd(self.new, view.new.end) && !odd(self.old, view.old.end)
     }
 
     /// Puts a quote in at each likely place and repairs what is then left.

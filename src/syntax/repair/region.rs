@@ -42,8 +42,31 @@ pub(super) struct Item {
     pub(super) trailing: bool,
     /// Equal for equal text.
     pub(super) id: u64,
-    /// Whether it could be the name at the head of a form.
-    pub(super) headlike: bool,
+    /// Whether nothing but prefixes, feature tests and metadata stand before it on its line.
+    pub(super) begins: bool,
+    /// Whether it ends a feature test or metadata, whose form comes next.
+    pub(super) tests: bool,
+    /// What it could be in a form.
+    pub(super) role: Role,
+    /// Whether white space stands before it on its line.
+    pub(super) spaced: bool,
+}
+
+/// What a datum could be in a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The name at the head of a form.
+    Name,
+    /// The name at the head of a form that takes a list of lists: `let`, `cond`.
+    ListTaker,
+    /// A keyword.
+    Keyword,
+    /// It has a prefix: it could be the first of a quoted list.
+    Quoted,
+    /// It has the prefix of a function.
+    FunctionQuoted,
+    /// None of these.
+    Other,
 }
 
 /// An opener that is open where the region begins.
@@ -55,7 +78,7 @@ pub(super) struct Frame {
     pub(super) second: Option<usize>,
     /// The column of its last element that is first on a line.
     pub(super) child: Option<usize>,
-    /// How many elements it has, up to two.
+    /// How many elements it has, up to three.
     pub(super) n: u8,
 }
 
@@ -171,7 +194,7 @@ pub(super) fn before(text: &str, dialect: &'static Dialect, start: usize) -> Bef
 
 fn note_element(open: &mut [Open], (at, fresh): (usize, bool), line: usize) {
     if let Some(top) = open.last_mut() {
-        top.n = (top.n + 1).min(2);
+        top.n = (top.n + 1).min(3);
         if fresh {
             top.child = Some(at);
         }
@@ -231,6 +254,11 @@ struct Reader<'t> {
     col: usize,
     fresh: bool,
     lead: Option<(usize, bool)>,
+    spaced: bool,
+    depth: usize,
+    /// The depth of a feature test that is not over yet, and whether it began its line.
+    test: Option<(usize, bool)>,
+    begins: bool,
 }
 
 impl<'t> Reader<'t> {
@@ -240,7 +268,20 @@ impl<'t> Reader<'t> {
         let start = memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1);
         let fresh = text.get(start..at).unwrap_or_default().trim().is_empty();
         let (items, other) = (Vec::new(), DefaultHasher::new());
-        Self { text, items, other, at, line, col, fresh, lead: None }
+        Self {
+            text,
+            items,
+            other,
+            at,
+            line,
+            col,
+            fresh,
+            lead: None,
+            spaced: false,
+            depth: 0,
+            test: None,
+            begins: false,
+        }
     }
 
     /// Moves past a token's text.
@@ -260,6 +301,10 @@ impl<'t> Reader<'t> {
         let text = token.span.of(self.text);
         let (line, col) = (self.line, self.col);
         let here = self.lead.unwrap_or((col, self.fresh));
+        if self.lead.is_none() {
+            let before = token.span.start.wrapping_sub(1);
+            self.spaced = self.text.as_bytes().get(before) == Some(&b' ');
+        }
         let kind = match token.kind {
             TokenKind::Blank => return self.pass(text),
             TokenKind::LineComment | TokenKind::BlockComment => {
@@ -269,8 +314,11 @@ impl<'t> Reader<'t> {
                 self.fresh |= fresh;
                 return;
             }
-            TokenKind::Prefix(_) => {
+            TokenKind::Prefix(prefix) => {
                 text.hash(&mut self.other);
+                if prefix == Prefix::Pair {
+                    self.test = Some((self.depth, here.1));
+                }
                 self.lead = Some(here);
                 self.pass(text);
                 self.fresh = false;
@@ -281,6 +329,20 @@ impl<'t> Reader<'t> {
             TokenKind::Atom | TokenKind::String | TokenKind::Unclosed(_) => ItemKind::Datum,
         };
         let prefixed = self.lead.take().is_some();
+        let function = self.text.as_bytes()[..token.span.start].ends_with(b"#'");
+        let begins = here.1 || std::mem::take(&mut self.begins);
+        match kind {
+            ItemKind::Open(_) => self.depth += 1,
+            ItemKind::Close(_) => self.depth = self.depth.saturating_sub(1),
+            ItemKind::Datum => {}
+        }
+        let mut tests = false;
+        if !matches!(kind, ItemKind::Open(_))
+            && let Some((_, began)) = self.test.take_if(|(depth, _)| *depth == self.depth)
+        {
+            self.begins = began;
+            tests = true;
+        }
         self.pass(text);
         self.fresh = false;
         let mut hasher = DefaultHasher::new();
@@ -293,10 +355,17 @@ impl<'t> Reader<'t> {
             col,
             lead: here.0,
             first: here.1,
+            begins,
+            tests,
             last: false,
             trailing: false,
             id: hasher.finish(),
-            headlike: token.kind == TokenKind::Atom && !prefixed && is_headlike(text),
+            role: if function {
+                Role::FunctionQuoted
+            } else {
+                role(token.kind, prefixed, text)
+            },
+            spaced: self.spaced,
         });
         self.at = token.span.end;
     }
@@ -317,10 +386,24 @@ impl<'t> Reader<'t> {
     }
 }
 
-fn is_headlike(text: &str) -> bool {
-    let number = |c: char| c.is_ascii_digit();
-    text.chars().any(char::is_alphanumeric)
-        && !text.starts_with([':', '#', '&', '?', '%', '\\', '|'])
-        && !text.starts_with(number)
-        && !text.trim_start_matches(['-', '+', '.']).starts_with(number)
+fn role(kind: TokenKind, prefixed: bool, text: &str) -> Role {
+    const LIST_TAKERS: [&str; 12] = [
+        "let", "cond", "do", "do*", "flet", "labels", "macrolet", "case", "handler", "restart",
+        "letfn", "with",
+    ];
+    let digit = |c: char| c.is_ascii_digit();
+    if prefixed {
+        return Role::Quoted;
+    }
+    if kind != TokenKind::Atom || text.trim_start_matches(['-', '+', '.']).starts_with(digit) {
+        return Role::Other;
+    }
+    if text.starts_with(':') {
+        return Role::Keyword;
+    }
+    if !text.chars().any(char::is_alphanumeric) || text.starts_with(['#', '?', '\\', '|']) {
+        return Role::Other;
+    }
+    let stem = text.split(['-', '*']).next().unwrap_or(text);
+    if LIST_TAKERS.contains(&stem) { Role::ListTaker } else { Role::Name }
 }

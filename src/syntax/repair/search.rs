@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::super::lexer::Delim;
 use super::align::{Alignment, Gap};
-use super::region::{Frame, Item, ItemKind};
+use super::region::{Frame, Item, ItemKind, Role};
 use super::shape::{Home, Shape};
 use super::weigh::{self, Evidence, Spot};
 
@@ -47,7 +47,7 @@ pub(super) struct Marks {
     pub(super) overhang: bool,
     /// A change lies outside the edited lines.
     pub(super) outside: bool,
-    /// An opener was put in or taken out, and the old text does not bear it out.
+    /// An opener was put in or taken out.
     pub(super) opener: bool,
     /// A closer was put in or taken out in the middle of a line, and the old text does not bear it out.
     pub(super) midline: bool,
@@ -87,6 +87,14 @@ struct Entry {
     child: Option<usize>,
     n: u8,
     line: usize,
+    /// Whether it begins a line of a body: two columns in, or at top level.
+    in_body: bool,
+    /// Which element of its holder it is: the first, the second, or a later one.
+    nth_of_holder: u8,
+    /// Whether it is quoted.
+    quoted: bool,
+    /// Whether it was there before the edit.
+    known: bool,
     /// The gap in which its closer stood before, where that gap is known.
     closes: Option<usize>,
 }
@@ -107,6 +115,8 @@ struct State {
     edits: u32,
     n_sites: u16,
     hash: u64,
+    /// Whether a datum stands already in another form than before.
+    contradicted: bool,
     openers: i16,
     shift: i16,
     last: Last,
@@ -125,6 +135,8 @@ struct Search<'a> {
     rest: Vec<i32>,
     /// For each item that begins a line that the edit did not re-indent, who held it before the edit.
     held: Vec<Option<Held>>,
+    /// The types of delimiters that the region closes.
+    closed_types: &'static [Delim],
 }
 
 /// Who held a line before the edit.
@@ -207,7 +219,22 @@ impl<'a> Search<'a> {
             };
         }
         let held = (0..items.len()).map(|at| held(problem, at)).collect();
-        Self { problem, entries: Vec::new(), edits: Vec::new(), gap_before, rest, held }
+        let other =
+            |item: &Item| matches!(item.kind, ItemKind::Close(Delim::Square | Delim::Curly));
+        let closed_types: &[Delim] = if items.iter().any(other) {
+            &[Delim::Round, Delim::Square, Delim::Curly]
+        } else {
+            &[Delim::Round]
+        };
+        Self {
+            problem,
+            entries: Vec::new(),
+            edits: Vec::new(),
+            gap_before,
+            rest,
+            held,
+            closed_types,
+        }
     }
 
     fn start(&mut self) -> State {
@@ -224,6 +251,10 @@ impl<'a> Search<'a> {
                 child: frame.child,
                 n: frame.n,
                 line: usize::MAX,
+                in_body: false,
+                nth_of_holder: 3,
+                quoted: false,
+                known: true,
                 closes: self.known_gap(self.problem.old.frame_closed[nth]),
             });
             stack = index(self.entries.len() - 1);
@@ -236,6 +267,7 @@ impl<'a> Search<'a> {
             edits: NONE,
             n_sites: 0,
             hash: 0,
+            contradicted: false,
             openers: 0,
             shift: 0,
             last: Last::Kept,
@@ -263,9 +295,11 @@ impl<'a> Search<'a> {
         }
         match item.kind {
             ItemKind::Datum => {
-                if let Some(made) = self.make_opener(state, at) {
-                    let kept = self.keep_datum(made, at);
-                    self.add_closers(kept, at, out);
+                for &delim in self.closed_types {
+                    if let Some(made) = self.make_opener(state, at, delim) {
+                        let kept = self.keep_datum(made, at);
+                        self.add_closers(kept, at, out);
+                    }
                 }
                 let kept = self.keep_datum(state, at);
                 self.add_closers(kept, at, out);
@@ -276,7 +310,15 @@ impl<'a> Search<'a> {
                 let kept = self.push(state, at, delim, Home::Here(at));
                 self.add_closers(kept, at, out);
             }
-            ItemKind::Close(delim) => self.expand_closer(state, at, delim, out),
+            ItemKind::Close(delim) => {
+                if let Some(mut made) = self.make_opener(state, at, delim) {
+                    if let Some(top) = self.entry(made.stack).copied() {
+                        self.pop(&mut made, top);
+                    }
+                    self.add_closers(made, at, out);
+                }
+                self.expand_closer(state, at, delim, out);
+            }
         }
     }
 
@@ -387,10 +429,12 @@ impl<'a> Search<'a> {
 
     /// What the old text says about closing an opener in a gap.
     fn closing(&self, entry: &Entry, gap: usize) -> Evidence {
-        let known = self.problem.alignment.wanted.get(gap).is_some_and(Option::is_some);
+        let alignment = self.problem.alignment;
+        let known = alignment.wanted.get(gap).is_some_and(Option::is_some);
+        let same = gap.checked_sub(1).is_none_or(|before| alignment.same[before]);
         match entry.closes {
-            Some(closes) if closes == gap => Evidence::Toward,
-            Some(_) if known => Evidence::Away,
+            Some(closes) if closes == gap && same => Evidence::Toward,
+            Some(_) if known && same => Evidence::Away,
             Some(_) | None => Evidence::Unknown,
         }
     }
@@ -399,6 +443,9 @@ impl<'a> Search<'a> {
     fn opening(&self, state: &State, gap: usize, step: i64) -> Evidence {
         let alignment = self.problem.alignment;
         let Some(Some(wanted)) = alignment.wanted.get(gap) else { return Evidence::Unknown };
+        if alignment.same.get(gap) == Some(&false) {
+            return Evidence::Unknown;
+        }
         let count = |gap: &Gap| i64::try_from(gap.openers).unwrap_or(i64::MAX);
         let now = alignment.present.get(gap).map_or(0, count) + i64::from(state.openers);
         if (count(wanted) - now) * step > 0 { Evidence::Toward } else { Evidence::Away }
@@ -406,16 +453,45 @@ impl<'a> Search<'a> {
 
     fn keep_datum(&mut self, mut state: State, at: usize) -> State {
         let item = &self.problem.items[at];
+        self.contradict(&mut state, at);
         state.emit(item.id);
         (state.openers, state.last) = (0, Last::Kept);
         self.note_element(&mut state, item);
         state
     }
 
+    /// Charges a datum that stood in a form that is still there, and stands in another that was there too.
+    fn contradict(&self, state: &mut State, at: usize) {
+        let problem = self.problem;
+        let Some(old) = problem.alignment.old_of[at] else { return };
+        if problem.old_items[old].id != problem.items[at].id {
+            return;
+        }
+        let was = Held::translate(problem.old.parent[old], problem.alignment);
+        let now = self.entry(state.stack).map(|top| (top.home, top.known));
+        let moved = match (was, now) {
+            (Held::Gone, _) | (Held::Nobody, None) => false,
+            (Held::Nobody, Some((_, known))) => known,
+            (Held::By(_), None) => true,
+            (Held::By(was), Some((now, known))) => known && was != now,
+        };
+        if moved {
+            state.cost += if state.contradicted {
+                weigh::FURTHER_CONTRADICTION
+            } else {
+                weigh::CONTRADICTION
+            };
+            state.contradicted = true;
+        }
+    }
+
     /// Counts an element of the innermost open form.
     fn note_element(&mut self, state: &mut State, item: &Item) {
-        let Some(top) = self.entry(state.stack).copied() else { return };
-        if top.n >= 2 {
+        let Some(top) = self.entry(state.stack).copied() else {
+            state.cost += if item.begins { 0 } else { weigh::TOP_LEVEL_INSIDE_LINE };
+            return;
+        };
+        if top.n >= 3 {
             return;
         }
         let mut top = Entry { n: top.n + 1, ..top };
@@ -437,6 +513,7 @@ impl<'a> Search<'a> {
             Home::Here(_) => problem.alignment.old_of[at],
             Home::Before(_) | Home::Made => None,
         };
+        let holder = self.entry(state.stack).copied();
         self.entries.push(Entry {
             parent: state.stack,
             delim,
@@ -448,6 +525,11 @@ impl<'a> Search<'a> {
             child: None,
             n: 0,
             line: item.line,
+            in_body: item.begins
+                && (!item.first || holder.is_none_or(|holder| item.lead == holder.col + 2)),
+            nth_of_holder: holder.map_or(3, |holder| holder.n),
+            quoted: item.lead < item.col,
+            known: old.is_some(),
             closes: old.and_then(|old| self.known_gap(problem.old.closed[old])),
         });
         state.stack = index(self.entries.len() - 1);
@@ -461,30 +543,61 @@ impl<'a> Search<'a> {
         state.depth -= 1;
     }
 
-    /// Puts an opener before a datum that could be the head of a form.
-    fn make_opener(&mut self, state: State, at: usize) -> Option<State> {
+    /// Puts an opener before an item where one could have been lost.
+    fn make_opener(&mut self, state: State, at: usize, delim: Delim) -> Option<State> {
         let problem = self.problem;
         let item = &problem.items[at];
         let evidence = self.opening(&state, self.gap_before[at], 1);
-        let head = at
-            .checked_sub(1)
-            .is_some_and(|before| matches!(problem.items[before].kind, ItemKind::Open(_)));
-        if evidence != Evidence::Toward && (head || !item.headlike) {
-            return None;
-        }
-        let call = problem.items.get(at + 1).is_some_and(|next| {
-            next.line == item.line && !matches!(next.kind, ItemKind::Close(_))
-        });
+        let cost = match evidence {
+            Evidence::Toward => weigh::OPENER_BORNE_OUT,
+            Evidence::Away => return None,
+            Evidence::Unknown => self.lost_opener(&state, at)?,
+        };
         let mut made = state;
-        let cost = weigh::make_opener(evidence, call);
         made.cost += cost * self.outside(&mut made, problem.edited[at].0);
-        made.marks.opener |= evidence != Evidence::Toward;
+        made.marks.opener = true;
         made.openers += 1;
         made.n_sites += 1;
-        let mut made = self.push(made, at, Delim::Round, Home::Made);
+        let mut made = self.push(made, at, delim, Home::Made);
         made.shift += 1;
-        self.edit(&mut made, Op::Insert(item.span.start, Delim::Round.opener()));
+        self.edit(&mut made, Op::Insert(item.span.start, delim.opener()));
         Some(made)
+    }
+
+    /// What an opener before an item costs by its looks alone; nothing where none is likely.
+    fn lost_opener(&self, state: &State, at: usize) -> Option<u32> {
+        let items = self.problem.items;
+        let item = &items[at];
+        let before = at.checked_sub(1).map(|before| &items[before]);
+        let head = before.filter(|before| matches!(before.kind, ItemKind::Open(_)));
+        let call = items.get(at + 1).is_some_and(|next| {
+            next.line == item.line && !matches!(next.kind, ItemKind::Close(_))
+        });
+        match item.kind {
+            ItemKind::Open(_) => None,
+            ItemKind::Close(_) => {
+                (item.spaced && head.is_none()).then_some(weigh::OPENER_OF_EMPTY)
+            }
+            ItemKind::Datum => match (head, item.role) {
+                (Some(opener), Role::Name | Role::ListTaker | Role::Keyword) => {
+                    self.may_hold_lists(state, opener, at).then_some(weigh::OPENER_LIKELY)
+                }
+                (None, Role::Name | Role::ListTaker) => Some(weigh::OPENER_LIKELY),
+                (None, Role::Keyword) if item.first => Some(weigh::OPENER_LIKELY),
+                (_, Role::Quoted) if call => Some(weigh::OPENER_QUOTED),
+                (_, Role::Keyword | Role::Quoted | Role::FunctionQuoted | Role::Other) => None,
+            },
+        }
+    }
+
+    /// Whether the form that an opener begins could be meant as a list of lists.
+    fn may_hold_lists(&self, state: &State, opener: &Item, at: usize) -> bool {
+        let taker = at.checked_sub(2).map(|before| self.problem.items[before].role);
+        if matches!(taker, Some(Role::ListTaker | Role::Keyword)) {
+            return true;
+        }
+        let holder = self.entry(state.stack).and_then(|top| self.entry(top.parent));
+        opener.first && holder.is_some_and(|holder| opener.lead != holder.col + 2)
     }
 
     fn drop_opener(&mut self, state: State, at: usize) -> State {
@@ -492,7 +605,7 @@ impl<'a> Search<'a> {
         let mut dropped = state;
         dropped.cost += weigh::drop_opener(evidence)
             * self.outside(&mut dropped, self.problem.edited[at].0);
-        dropped.marks.opener |= evidence != Evidence::Toward;
+        dropped.marks.opener = true;
         dropped.openers -= 1;
         dropped.n_sites += 1;
         dropped.shift -= 1;
@@ -523,7 +636,11 @@ impl<'a> Search<'a> {
         let problem = self.problem;
         let item = &problem.items[at];
         let follows = problem.items.get(at + 1).filter(|next| next.line == item.end_line);
-        if matches!(item.kind, ItemKind::Open(_)) && !item.last {
+        if item.tests {
+            return;
+        }
+        let hollow = matches!(item.kind, ItemKind::Open(_)) && !item.last;
+        if hollow && !follows.is_some_and(|next| next.spaced) {
             return;
         }
         let gap = self.gap_before[at] + usize::from(item.kind == ItemKind::Datum);
@@ -537,10 +654,17 @@ impl<'a> Search<'a> {
                 return;
             }
             let evidence = self.closing(&top, gap);
-            let spot = self.spot(at);
-            let cost = weigh::add_closer(spot, evidence, nth > 0);
+            let spot = match self.spot(at) {
+                Spot::Middle if top.splits(item, follows, gap) => Spot::Within,
+                spot @ (Spot::Trailing | Spot::Within | Spot::Middle) => spot,
+            };
+            let cost = match (hollow, nth) {
+                (true, 0) => weigh::CLOSER_OF_EMPTY,
+                (true, _) => return,
+                (false, _) => weigh::add_closer(spot, evidence, nth > 0),
+            };
             state.cost += cost * self.outside(&mut state, problem.edited[at].1);
-            state.marks.midline |= spot == Spot::Middle && evidence != Evidence::Toward;
+            state.marks.midline |= spot != Spot::Trailing && evidence != Evidence::Toward;
             if evidence != Evidence::Toward {
                 let (col, old_col) = state.closed.unwrap_or((usize::MAX, usize::MAX));
                 state.closed = Some((col.min(top.col), old_col.min(top.old_col)));
@@ -611,6 +735,27 @@ impl<'a> Search<'a> {
         }
         ops.reverse();
         ops
+    }
+}
+
+impl Entry {
+    /// Whether it could well end after an item in the middle of a line, with its holder going on.
+    fn splits(&self, last: &Item, next: Option<&Item>, gap: usize) -> bool {
+        if self.closes == Some(gap) {
+            return true;
+        }
+        if self.line != last.end_line {
+            return self.delim == Delim::Round && last.role != Role::Keyword;
+        }
+        let before_list = next.is_some_and(|next| {
+            matches!(next.kind, ItemKind::Open(_)) && next.lead == next.col
+        });
+        let alone = match self.nth_of_holder {
+            1 => before_list || self.delim == Delim::Square,
+            2 => before_list,
+            _ => false,
+        };
+        !self.in_body && (self.n >= 2 || self.quoted || alone)
     }
 }
 

@@ -8,6 +8,8 @@
 pub(super) enum Spot {
     /// Nothing but closers follows.
     Trailing,
+    /// Something else follows, which could belong to the form around.
+    Within,
     /// Something else follows.
     Middle,
 }
@@ -48,6 +50,14 @@ pub(super) const CHANGE: u32 = 11;
 pub(super) const OUTSIDE: u32 = 3;
 /// A line that is not re-indented and no longer stands in the form that held it.
 pub(super) const LOST_PARENT: u32 = 20;
+/// A datum in another form than the one that held it, though both are still there: the first, and each
+/// further one.
+pub(super) const CONTRADICTION: u32 = 12;
+pub(super) const FURTHER_CONTRADICTION: u32 = 3;
+/// A form at top level that does not begin its line.
+pub(super) const TOP_LEVEL_INSIDE_LINE: u32 = 12;
+/// A closer behind an opener with a blank after it.
+pub(super) const CLOSER_OF_EMPTY: u32 = 11;
 /// A form still open although the line begins at or left of it.
 pub(super) const OVERHANG: u32 = 30;
 /// How many of those are counted a line.
@@ -61,16 +71,19 @@ pub(super) fn add_closer(spot: Spot, evidence: Evidence, again: bool) -> u32 {
     let base = match (spot, again) {
         (Spot::Trailing, false) => 10,
         (Spot::Trailing, true) => 7,
+        (Spot::Within, _) => 11,
         (Spot::Middle, _) => 25,
     };
     evidence.weigh(base)
 }
 
 pub(super) fn drop_closer(spot: Spot, evidence: Evidence) -> u32 {
-    evidence.weigh(match spot {
+    let base = match spot {
         Spot::Trailing => 12,
-        Spot::Middle => 30,
-    })
+        Spot::Within | Spot::Middle => 30,
+    };
+    // A closer too many that the old text had not may as well have lost its opener.
+    if evidence == Evidence::Toward { base - 1 } else { evidence.weigh(base) }
 }
 
 /// People add openers and forget closers; that an opener is new does not make it wrong.
@@ -82,15 +95,15 @@ pub(super) fn drop_opener(evidence: Evidence) -> u32 {
     }
 }
 
-/// An opener before a name; `call` says whether arguments follow it.
-pub(super) fn make_opener(evidence: Evidence, call: bool) -> u32 {
-    match evidence {
-        Evidence::Toward => 10,
-        Evidence::Away => 45,
-        Evidence::Unknown if call => 21,
-        Evidence::Unknown => 30,
-    }
-}
+/// An opener where the old text had one more. It was lost.
+pub(super) const OPENER_BORNE_OUT: u32 = 10;
+/// An opener before a name. Near enough to [`drop_closer`] that neither is clearly better: a lost opener
+/// and a closer too many are the same text.
+pub(super) const OPENER_LIKELY: u32 = 20;
+/// An opener after a quote.
+pub(super) const OPENER_QUOTED: u32 = 24;
+/// An opener before a closer with a blank before it.
+pub(super) const OPENER_OF_EMPTY: u32 = 14;
 
 /// A line at top level.
 pub(super) fn top_level(lead: usize) -> u32 {
