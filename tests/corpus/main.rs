@@ -9,14 +9,21 @@
 
 mod balance;
 mod fixture;
+mod forms;
+mod indent;
 mod lexer;
 mod repair;
 
 use libtest_mimic::{Arguments, Trial};
 
 /// Every area: its folder under `tests/fixtures` and what runs one case of it.
-const AREAS: &[(&str, Run)] =
-    &[("lexer", lexer::run), ("balance", balance::run), ("repair", repair::run)];
+const AREAS: &[(&str, Run)] = &[
+    ("lexer", lexer::run),
+    ("balance", balance::run),
+    ("repair", repair::run),
+    ("forms", forms::run),
+    ("indent", indent::run),
+];
 
 /// Runs one case and leaves its complaints with the fixture.
 type Run = fn(&mut fixture::Fixture) -> Result<(), String>;
