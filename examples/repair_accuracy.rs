@@ -12,6 +12,7 @@
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::string_slice,
+    clippy::cast_precision_loss,
     reason = "a measuring program that people run by hand on folders of source"
 )]
 
@@ -139,7 +140,9 @@ fn gather(path: &Path, sources: &mut BTreeMap<&str, Vec<(PathBuf, String)>>) {
         let mut entries: Vec<_> =
             fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
-        entries.iter().for_each(|entry| gather(entry, sources));
+        for entry in &entries {
+            gather(entry, sources);
+        }
         return;
     }
     let extension = path.extension().unwrap_or_default().to_string_lossy().into_owned();

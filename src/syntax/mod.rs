@@ -13,6 +13,8 @@ mod repair;
 mod indent;
 mod form;
 mod outline;
+#[cfg(test)]
+mod laws;
 
 pub use balance::{Balance, Diagnostic, Fault, Place, balance};
 pub use check::{Check, Hunk, LineRange, Verdict, check};

@@ -122,7 +122,7 @@ fn list_of(tree: &Tree<'_>, id: NodeId) -> Option<NodeId> {
         match tree.node(id).kind {
             NodeKind::List(_) => return Some(id),
             NodeKind::Prefixed(Prefix::Quote | Prefix::Pair) => {
-                id = tree.children(id).last()?
+                id = tree.children(id).last()?;
             }
             NodeKind::Prefixed(Prefix::Discard)
             | NodeKind::Atom

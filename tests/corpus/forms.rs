@@ -47,7 +47,8 @@ pub(crate) fn run(fixture: &mut Fixture) -> Result<(), String> {
     let mut places = String::new();
     for &id in &found {
         let at = tree.node(id).span.start;
-        let _ = writeln!(places, "line {}", source[..at].matches('\n').count() + 1);
+        let before = source.get(..at).unwrap_or_default();
+        let _ = writeln!(places, "line {}", before.matches('\n').count() + 1);
     }
     fixture.check("places", "", Some(&places));
     let Some(new) = fixture.section("new").map(|section| section.content.clone()) else {

@@ -15,7 +15,7 @@ pub(crate) fn run(fixture: &mut Fixture) -> Result<(), String> {
         fixture.section("own").map(|own| own.content.clone()).unwrap_or_default().lines()
     {
         let (name, n) = line.split_once(' ').ok_or("own: expected NAME N")?;
-        rules.add(name, n.parse().map_err(|_| "own: expected NAME N")?);
+        rules.add(name, n.parse().ok().ok_or("own: expected NAME N")?);
     }
     let all = LineRange::from_indices(0, text.lines().count());
     let flat = flattened(&text, dialect);
@@ -31,7 +31,7 @@ fn flattened(text: &str, dialect: &'static Dialect) -> String {
     for token in Lexer::new(text, dialect) {
         let text = token.span.of(text);
         match text.rfind('\n').filter(|_| token.kind == TokenKind::Blank) {
-            Some(newline) => flat.push_str(&text[..=newline]),
+            Some(newline) => flat.push_str(text.get(..=newline).unwrap_or_default()),
             None => flat.push_str(text),
         }
     }

@@ -65,8 +65,12 @@ impl Page<'_> {
         let content = Span { start, end }.of(self.text());
         let blank = content.len() - content.trim_start_matches([' ', '\t']).len();
         let first = start + blank;
-        let token = self.tree.tokens().partition_point(|token| token.span.start <= first);
-        let token = self.tree.tokens().get(token.checked_sub(1)?)?;
+        let token_at = |at: usize| {
+            let next = self.tree.tokens().partition_point(|token| token.span.start <= at);
+            self.tree.tokens().get(next.checked_sub(1)?)
+        };
+        let token = token_at(first)?;
+        let follows_blank = start == 0 || token_at(start - 1)?.kind == TokenKind::Blank;
         let moves = match token.kind {
             TokenKind::Blank => false,
             TokenKind::LineComment => {
@@ -81,7 +85,7 @@ impl Page<'_> {
             | TokenKind::Atom
             | TokenKind::Unclosed(_) => true,
         };
-        (moves && token.span.start == first).then_some((start, first))
+        (moves && follows_blank && token.span.start == first).then_some((start, first))
     }
 
     /// The column of a byte in the text as it came; tabs go to multiples of eight.

@@ -265,9 +265,8 @@ impl IndentRules {
 /// What the name of an unknown head promises.
 fn by_name(head: &str) -> Style {
     let begins = |stem: &str| head.strip_prefix(stem).is_some_and(|rest| rest.starts_with('-'));
-    if head.starts_with("def") && head != "default" || begins("define") {
-        Style::Body(1)
-    } else if begins("with") || begins("when") || begins("do") || begins("call-with") {
+    let defines = head.starts_with("def") && head != "default";
+    if defines || begins("with") || begins("when") || begins("do") || begins("call-with") {
         Style::Body(1)
     } else {
         Style::Call

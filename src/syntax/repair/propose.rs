@@ -5,8 +5,9 @@
 //! before the edit, so faults elsewhere in the file do not matter and nothing outside is read twice.
 
 use std::cmp::Ordering;
+use std::rc::Rc;
 
-use super::super::balance::{Diagnostic, balance};
+use super::super::balance::{Balance, Diagnostic, balance};
 use super::super::check::{Check, Hunk, LineRange, Verdict, check};
 use super::super::dialect::Dialect;
 use super::super::lexer::Delim;
@@ -28,7 +29,7 @@ const DEAR: u32 = 60;
 /// How far a widened region reaches, in lines before and after the edit.
 const REACH_LINES: usize = 400;
 /// Of how many hunks each is tried alone.
-const MOST_HUNKS: usize = 16;
+const MOST_HUNKS: usize = 8;
 
 /// One change to a text: bytes taken out at a place, and what is put there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,7 +171,7 @@ pub fn repair(
     let job = Job { old: base, new, dialect, hunks: &scope };
     let mut outcome = job.propose();
     if let Repair::Proposed(candidates) = &mut outcome {
-        let whole = old.is_some() && checked.before.as_ref().is_some_and(|b| b.is_whole());
+        let whole = old.is_some() && checked.before.as_ref().is_some_and(Balance::is_whole);
         let n_forms = checked.before.as_ref().map_or(0, |before| before.n_top_forms);
         for candidate in candidates {
             let recount = blamed.is_some() || hunks.len() > 1;
@@ -248,7 +249,7 @@ struct Window {
 
 /// Both texts' regions, read.
 pub(super) struct View {
-    pub(super) before: Before,
+    pub(super) before: Rc<Before>,
     pub(super) old: Region,
     pub(super) new: Region,
     old_shape: Shape,
@@ -259,10 +260,9 @@ pub(super) struct View {
 impl Job<'_> {
     fn propose(&self) -> Repair {
         let narrow = self.window();
-        let view = self.view(self.new, narrow);
-        if view.new.items.len() > search::MOST_ITEMS {
+        let Some(view) = self.view(self.new, narrow) else {
             return Repair::Refused(Refusal::TooLarge, None);
-        }
+        };
         if !self.in_step(self.new, &view) {
             let found = self.quotes(narrow, &view);
             return settle(found, Refusal::Unterminated);
@@ -273,11 +273,10 @@ impl Job<'_> {
         let mut found = self.candidates(&view);
         if found.first().is_none_or(|best| best.cost > DEAR) {
             let wide = self.widen(narrow);
-            if wide != narrow {
-                let view = self.view(self.new, wide);
-                if view.new.items.len() <= search::MOST_ITEMS && self.in_step(self.new, &view) {
-                    found.extend(self.candidates(&view));
-                }
+            let view = Some(wide).filter(|wide| *wide != narrow);
+            let view = view.and_then(|wide| self.view(self.new, wide));
+            if let Some(view) = view.filter(|view| self.in_step(self.new, view)) {
+                found.extend(self.candidates(&view));
             }
         }
         settle(found, Refusal::NothingFits)
@@ -318,16 +317,21 @@ impl Job<'_> {
         Window { start, old_end: window.old_end + n_after, new_end: window.new_end + n_after }
     }
 
-    fn view(&self, new: &str, window: Window) -> View {
+    fn view(&self, new: &str, window: Window) -> Option<View> {
         let start = region::line_start(new, window.start);
-        let before = region::before(new, self.dialect, start);
+        let before = Rc::new(region::before(new, self.dialect, start));
+        self.view_after(new, window, before)
+    }
+
+    /// Reads the regions behind lines that are read already.
+    fn view_after(&self, new: &str, window: Window, before: Rc<Before>) -> Option<View> {
         let stop = region::line_start(new, window.new_end);
         let old_stop = region::line_start(self.old, window.old_end);
-        let new = region::region(new, self.dialect, before.at, stop);
-        let old = region::region(self.old, self.dialect, before.at, old_stop);
+        let new = region::region(new, self.dialect, before.at, stop)?;
+        let old = region::region(self.old, self.dialect, before.at, old_stop)?;
         let old_shape = shape(&before.frames, &old.items);
         let alignment = align(&old.items, &new.items);
-        View { before, old, new, old_shape, alignment, stop }
+        Some(View { before, old, new, old_shape, alignment, stop })
     }
 
     /// Whether what follows the region reads as it did before the edit.
@@ -366,11 +370,13 @@ impl Job<'_> {
         let edits: Vec<TextEdit> = found.ops.iter().map(|op| text_edit(*op)).collect();
         let text = applied(self.new, &edits)?;
         let stop = text.len().checked_sub(self.new.len().checked_sub(view.stop)?)?;
-        let repaired = region::region(&text, self.dialect, view.before.at, stop);
+        let repaired = region::region(&text, self.dialect, view.before.at, stop)?;
         let repaired_shape = shape(&view.before.frames, &repaired.items);
         let types = |shape: &Shape| shape.end.iter().map(|&(d, _)| d).collect::<Vec<Delim>>();
         let restored = follows_alike((&text, &repaired), (self.old, &view.old))
-            && types(&repaired_shape) == types(&view.old_shape);
+            && types(&repaired_shape) == types(&view.old_shape)
+            && repaired_shape.n_faults <= view.old_shape.n_faults
+            && data_ids(&repaired) == data_ids(&view.new);
         if !restored {
             return None;
         }
@@ -433,10 +439,8 @@ impl Job<'_> {
             let at = start + place.offset;
             let Some((head, tail)) = self.new.split_at_checked(at) else { continue };
             let quoted = [head, "\"", tail].concat();
-            let view = self.view(&quoted, window);
-            if !self.in_step(&quoted, &view) {
-                continue;
-            }
+            let view = self.view_after(&quoted, window, Rc::clone(&view.before));
+            let Some(view) = view.filter(|view| self.in_step(&quoted, view)) else { continue };
             let job = Job { new: &quoted, ..*self };
             for mut candidate in job.candidates(&view) {
                 candidate.cost += place.cost;
@@ -449,6 +453,11 @@ impl Job<'_> {
     }
 }
 
+fn data_ids(region: &Region) -> Vec<u64> {
+    let data = region.items.iter().filter(|item| item.kind == ItemKind::Datum);
+    data.map(|item| item.id).collect()
+}
+
 /// Whether what follows two regions is read alike.
 fn follows_alike((a_text, a): (&str, &Region), (b_text, b): (&str, &Region)) -> bool {
     a_text.len() - a.end == b_text.len() - b.end && a.endless == b.endless
@@ -456,11 +465,11 @@ fn follows_alike((a_text, a): (&str, &Region), (b_text, b): (&str, &Region)) -> 
 
 /// Rewrites edits of a text with a quote put in at `at` as edits of the text without it.
 fn with_quote(edits: Vec<TextEdit>, at: usize) -> Vec<TextEdit> {
+    let place = edits.iter().filter(|edit| edit.offset <= at).count();
     let mut all: Vec<TextEdit> = edits
         .into_iter()
         .map(|edit| TextEdit { offset: edit.offset - usize::from(edit.offset > at), ..edit })
         .collect();
-    let place = all.iter().position(|edit| edit.offset > at).unwrap_or(all.len());
     all.insert(place, TextEdit { offset: at, removed: 0, inserted: "\"".to_owned() });
     all
 }

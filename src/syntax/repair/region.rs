@@ -123,7 +123,7 @@ pub(super) fn column(text: &str, at: usize) -> usize {
     let from = at.saturating_sub(FAR);
     let Some(newline) = memrchr(b'\n', &text.as_bytes()[from..at]) else {
         let before = if from == 0 { text.get(..at) } else { None };
-        return before.map_or(FAR, |before| width(before));
+        return before.map_or(FAR, width);
     };
     width(text.get(from + newline + 1..at).unwrap_or_default())
 }
@@ -215,10 +215,18 @@ pub(super) struct Region {
     pub(super) other: u64,
 }
 
-/// Reads a region.
+/// A region of more items than this is not read.
+pub(super) const MOST_ITEMS: usize = 12_000;
+
+/// Reads a region; nothing where it is too large.
 ///
 /// `at` is the first byte of a token; the region ends before the first token at or past `stop`.
-pub(super) fn region(text: &str, dialect: &'static Dialect, at: usize, stop: usize) -> Region {
+pub(super) fn region(
+    text: &str,
+    dialect: &'static Dialect,
+    at: usize,
+    stop: usize,
+) -> Option<Region> {
     let mut reader = Reader::new(text, at);
     let mut end = text.len();
     let mut endless = false;
@@ -229,8 +237,11 @@ pub(super) fn region(text: &str, dialect: &'static Dialect, at: usize, stop: usi
         }
         endless = matches!(token.kind, TokenKind::Unclosed(_));
         reader.take(token);
+        if reader.items.len() > MOST_ITEMS {
+            return None;
+        }
     }
-    Region { items: reader.finish(), end, endless, other: reader.other.finish() }
+    Some(Region { items: reader.finish(), end, endless, other: reader.other.finish() })
 }
 
 /// Returns the first code item at or past a byte that begins a token.

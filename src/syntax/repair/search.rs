@@ -18,8 +18,6 @@ const WIDEST: usize = 64;
 const NARROWEST: usize = 8;
 /// About how many states are expanded in a search.
 const BUDGET: usize = 60_000;
-/// A region of more items than this is not searched.
-pub(super) const MOST_ITEMS: usize = 12_000;
 /// How many closers are added in one place at most.
 const MOST_CLOSERS: usize = 12;
 /// How many results are returned at most.
@@ -136,7 +134,7 @@ struct Search<'a> {
     /// For each item that begins a line that the edit did not re-indent, who held it before the edit.
     held: Vec<Option<Held>>,
     /// The types of delimiters that the region closes.
-    closed_types: &'static [Delim],
+    closed_types: Vec<Delim>,
 }
 
 /// Who held a line before the edit.
@@ -176,7 +174,7 @@ fn held(problem: &Problem<'_>, at: usize) -> Option<Held> {
 /// Finds the cheapest ways to restore what is open at the region's end, best first.
 pub(super) fn search(problem: &Problem<'_>) -> Vec<Found> {
     let n = problem.items.len();
-    if n == 0 || n > MOST_ITEMS {
+    if n == 0 {
         return Vec::new();
     }
     let mut search = Search::new(problem);
@@ -219,13 +217,10 @@ impl<'a> Search<'a> {
             };
         }
         let held = (0..items.len()).map(|at| held(problem, at)).collect();
-        let other =
-            |item: &Item| matches!(item.kind, ItemKind::Close(Delim::Square | Delim::Curly));
-        let closed_types: &[Delim] = if items.iter().any(other) {
-            &[Delim::Round, Delim::Square, Delim::Curly]
-        } else {
-            &[Delim::Round]
-        };
+        let closes =
+            |delim: &Delim| items.iter().any(|item| item.kind == ItemKind::Close(*delim));
+        let types = [Delim::Round, Delim::Square, Delim::Curly];
+        let closed_types = types.into_iter().filter(closes).collect();
         Self {
             problem,
             entries: Vec::new(),
@@ -295,7 +290,8 @@ impl<'a> Search<'a> {
         }
         match item.kind {
             ItemKind::Datum => {
-                for &delim in self.closed_types {
+                for nth in 0..self.closed_types.len() {
+                    let delim = self.closed_types[nth];
                     if let Some(made) = self.make_opener(state, at, delim) {
                         let kept = self.keep_datum(made, at);
                         self.add_closers(kept, at, out);
@@ -313,7 +309,7 @@ impl<'a> Search<'a> {
             ItemKind::Close(delim) => {
                 if let Some(mut made) = self.make_opener(state, at, delim) {
                     if let Some(top) = self.entry(made.stack).copied() {
-                        self.pop(&mut made, top);
+                        Self::pop(&mut made, top);
                     }
                     self.add_closers(made, at, out);
                 }
@@ -328,11 +324,12 @@ impl<'a> Search<'a> {
         if !must_drop && let Some(top) = self.entry(state.stack).copied() {
             let mut kept = state;
             if top.delim != delim {
-                kept.cost += weigh::CHANGE * self.outside(&mut kept, self.problem.edited[at].0);
+                kept.cost +=
+                    weigh::CHANGE * Self::outside(&mut kept, self.problem.edited[at].0);
                 kept.n_sites += 1;
                 self.edit(&mut kept, Op::Change(self.start_of(at), top.delim.closer()));
             }
-            self.pop(&mut kept, top);
+            Self::pop(&mut kept, top);
             kept.last = Last::Kept;
             self.add_closers(kept, at, out);
         }
@@ -412,7 +409,7 @@ impl<'a> Search<'a> {
     }
 
     /// How much dearer a change is for standing outside the edited lines.
-    fn outside(&self, state: &mut State, edited: bool) -> u32 {
+    fn outside(state: &mut State, edited: bool) -> u32 {
         state.marks.outside |= !edited;
         if edited { 1 } else { weigh::OUTSIDE }
     }
@@ -537,7 +534,7 @@ impl<'a> Search<'a> {
         state
     }
 
-    fn pop(&mut self, state: &mut State, top: Entry) {
+    fn pop(state: &mut State, top: Entry) {
         state.emit(code(top.delim));
         state.stack = top.parent;
         state.depth -= 1;
@@ -554,7 +551,7 @@ impl<'a> Search<'a> {
             Evidence::Unknown => self.lost_opener(&state, at)?,
         };
         let mut made = state;
-        made.cost += cost * self.outside(&mut made, problem.edited[at].0);
+        made.cost += cost * Self::outside(&mut made, problem.edited[at].0);
         made.marks.opener = true;
         made.openers += 1;
         made.n_sites += 1;
@@ -604,7 +601,7 @@ impl<'a> Search<'a> {
         let evidence = self.opening(&state, self.gap_before[at], -1);
         let mut dropped = state;
         dropped.cost += weigh::drop_opener(evidence)
-            * self.outside(&mut dropped, self.problem.edited[at].0);
+            * Self::outside(&mut dropped, self.problem.edited[at].0);
         dropped.marks.opener = true;
         dropped.openers -= 1;
         dropped.n_sites += 1;
@@ -622,7 +619,7 @@ impl<'a> Search<'a> {
         let spot = self.spot(at);
         let mut dropped = state;
         dropped.cost += weigh::drop_closer(spot, evidence)
-            * self.outside(&mut dropped, self.problem.edited[at].0);
+            * Self::outside(&mut dropped, self.problem.edited[at].0);
         dropped.marks.midline |= spot == Spot::Middle && evidence != Evidence::Toward;
         dropped.n_sites += u16::from(state.last != Last::Deleted(delim));
         dropped.last = Last::Deleted(delim);
@@ -663,7 +660,7 @@ impl<'a> Search<'a> {
                 (true, _) => return,
                 (false, _) => weigh::add_closer(spot, evidence, nth > 0),
             };
-            state.cost += cost * self.outside(&mut state, problem.edited[at].1);
+            state.cost += cost * Self::outside(&mut state, problem.edited[at].1);
             state.marks.midline |= spot != Spot::Trailing && evidence != Evidence::Toward;
             if evidence != Evidence::Toward {
                 let (col, old_col) = state.closed.unwrap_or((usize::MAX, usize::MAX));
@@ -672,7 +669,7 @@ impl<'a> Search<'a> {
             state.n_sites += u16::from(nth == 0);
             state.last = Last::Inserted;
             self.edit(&mut state, Op::Insert(item.span.end, top.delim.closer()));
-            self.pop(&mut state, top);
+            Self::pop(&mut state, top);
             out.push(state);
         }
     }

@@ -30,6 +30,8 @@ pub(super) struct Shape {
     pub(super) end: Vec<(Delim, Home)>,
     /// How many forms at top level begin in the region.
     pub(super) n_top: usize,
+    /// How many closers meet nothing, or an opener of another type.
+    pub(super) n_faults: usize,
 }
 
 /// Reads the structure of a region that begins inside `frames`.
@@ -47,13 +49,16 @@ pub(super) fn shape(frames: &[Frame], items: &[Item]) -> Shape {
         frame_closed: vec![None; frames.len()],
         end: Vec::new(),
         n_top: 0,
+        n_faults: 0,
     };
     let mut n_data = 0;
     for (at, item) in items.iter().enumerate() {
         let holder = open.last().map(|&(_, home)| home);
         shape.parent.push(holder);
-        if let ItemKind::Close(_) = item.kind {
-            match open.pop() {
+        if let ItemKind::Close(delim) = item.kind {
+            let top = open.pop();
+            shape.n_faults += usize::from(top.is_none_or(|(opener, _)| opener != delim));
+            match top {
                 Some((_, Home::Here(opener))) => shape.closed[opener] = Some(n_data),
                 Some((_, Home::Before(frame))) => shape.frame_closed[frame] = Some(n_data),
                 Some((_, Home::Made)) | None => {}
