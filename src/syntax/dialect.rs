@@ -92,6 +92,8 @@ pub struct Dialect {
     pub(super) wild_symbols: Has,
     /// `^meta form`.
     pub(super) metadata: Has,
+    /// The languages of a `#lang` or `#reader` line whose files this dialect's lexer cannot read.
+    pub(super) foreign: &'static [&'static str],
     pub(super) bars: Bars,
     pub(super) bang: Bang,
 }
@@ -155,6 +157,7 @@ impl Dialect {
         here_strings: Has::No,
         wild_symbols: Has::No,
         metadata: Has::No,
+        foreign: &[],
         bars: Bars::Anywhere,
         bang: Bang::FirstLine,
     };
@@ -179,6 +182,7 @@ impl Dialect {
         here_strings: Has::Yes,
         wild_symbols: Has::Yes,
         metadata: Has::No,
+        foreign: &[],
         bars: Bars::OnOneLine,
         bang: Bang::Block,
     };
@@ -203,6 +207,19 @@ impl Dialect {
         here_strings: Has::Yes,
         wild_symbols: Has::No,
         metadata: Has::No,
+        foreign: &[
+            "at-exp",
+            "scribble",
+            "2d",
+            "pollen",
+            "rhombus",
+            "shrubbery",
+            "datalog",
+            "brag",
+            "ragg",
+            "honu",
+            "algol60",
+        ],
         bars: Bars::OnOneLine,
         bang: Bang::FirstLine,
     };
@@ -227,6 +244,7 @@ impl Dialect {
         here_strings: Has::No,
         wild_symbols: Has::No,
         metadata: Has::No,
+        foreign: &[],
         bars: Bars::Plain,
         bang: Bang::FirstLine,
     };
@@ -252,6 +270,7 @@ impl Dialect {
         here_strings: Has::No,
         wild_symbols: Has::No,
         metadata: Has::Yes,
+        foreign: &[],
         bars: Bars::Plain,
         bang: Bang::Line,
     };

@@ -135,6 +135,8 @@ pub struct Lexer<'t> {
     bytes: &'t [u8],
     dialect: &'static Dialect,
     at: usize,
+    /// Whether the text declares a language that this dialect's data does not describe.
+    foreign: bool,
     /// Per fence, up to where it is known not to occur: a search that failed is not made again.
     barren: [usize; 3],
 }
@@ -163,7 +165,13 @@ impl Fence {
 impl<'t> Lexer<'t> {
     /// Begins at the start of a text.
     pub fn new(text: &'t str, dialect: &'static Dialect) -> Self {
-        Self { bytes: text.as_bytes(), dialect, at: 0, barren: [0; 3] }
+        let foreign = is_foreign(text.as_bytes(), dialect);
+        Self { bytes: text.as_bytes(), dialect, at: 0, foreign, barren: [0; 3] }
+    }
+
+    /// Begins at a byte that is known to be the first of a token.
+    pub(super) fn at(text: &'t str, dialect: &'static Dialect, at: usize) -> Self {
+        Self { at, ..Self::new(text, dialect) }
     }
 
     fn class(&self, byte: u8) -> Class {
@@ -534,7 +542,10 @@ impl Iterator for Lexer<'_> {
     fn next(&mut self) -> Option<Token> {
         let start = self.at;
         let byte = self.peek(0)?;
-        let kind = if start == 0 && self.bytes.starts_with("\u{FEFF}".as_bytes()) {
+        let kind = if self.foreign {
+            self.at = self.bytes.len();
+            TokenKind::Atom
+        } else if start == 0 && self.bytes.starts_with("\u{FEFF}".as_bytes()) {
             self.at = "\u{FEFF}".len();
             self.blank()
         } else {
@@ -542,6 +553,22 @@ impl Iterator for Lexer<'_> {
         };
         Some(Token { kind, span: Span { start, end: self.at } })
     }
+}
+
+/// Returns whether a `#lang` or `#reader` line near the top names one of the dialect's foreign languages.
+///
+/// Such a text is one atom: nothing in it is found wrong, and nothing is repaired.
+fn is_foreign(bytes: &[u8], dialect: &Dialect) -> bool {
+    const NEAR: usize = 2048;
+    let top = &bytes[..bytes.len().min(NEAR)];
+    let declares = |at: usize| {
+        let rest = &top[at..];
+        let name = rest.strip_prefix(b"#lang ").or_else(|| rest.strip_prefix(b"#reader "));
+        name.is_some_and(|name| {
+            dialect.foreign.iter().any(|foreign| name.starts_with(foreign.as_bytes()))
+        })
+    };
+    !dialect.foreign.is_empty() && memmem::find_iter(top, b"#").any(declares)
 }
 
 #[cfg(test)]

@@ -9,9 +9,19 @@ mod lexer;
 mod tree;
 mod balance;
 mod check;
+mod repair;
+mod indent;
+mod form;
+mod outline;
+#[cfg(test)]
+mod laws;
 
 pub use balance::{Balance, Diagnostic, Fault, Place, balance};
 pub use check::{Check, Hunk, LineRange, Verdict, check};
 pub use dialect::{Dialect, Dialects, UnknownDialect};
+pub use form::{Form, FormError, Replaced, delete, find, replace};
+pub use indent::{IndentRules, reindent};
 pub use lexer::{Delim, Lexer, Prefix, Span, Token, TokenKind, Unclosed};
+pub use outline::{Entry, NoSuchTop, find_top, outline};
+pub use repair::{Candidate, Doubt, Refusal, Repair, TextEdit, repair};
 pub use tree::{Children, Node, NodeId, NodeKind, Tree};

@@ -100,6 +100,34 @@ impl<'t> Tree<'t> {
         (id.0..self.node(id).after).map(NodeId)
     }
 
+    /// Returns how many nodes a node holds, itself included.
+    pub(super) fn size(&self, id: NodeId) -> usize {
+        self.node(id).after - id.0
+    }
+
+    /// Returns the innermost list that holds a byte, delimiters not included.
+    pub(super) fn list_around(&self, at: usize) -> Option<NodeId> {
+        let mut found = None;
+        let mut level = self.top();
+        'down: loop {
+            for id in level {
+                let node = self.node(id);
+                if node.span.start >= at {
+                    break 'down;
+                }
+                if at < node.span.end && self.size(id) > 0 {
+                    if matches!(node.kind, NodeKind::List(_)) {
+                        found = Some(id);
+                    }
+                    level = self.children(id);
+                    continue 'down;
+                }
+            }
+            break;
+        }
+        found
+    }
+
     /// Returns all nodes in text order.
     pub fn all(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len()).map(NodeId)

@@ -9,9 +9,12 @@
 
 mod balance;
 mod fixture;
+mod forms;
 mod grant;
 mod hashline;
+mod indent;
 mod lexer;
+mod repair;
 mod settings;
 
 use libtest_mimic::{Arguments, Trial};
@@ -24,6 +27,9 @@ const AREAS: &[(&str, Run)] = &[
     ("hashline", hashline::run),
     ("settings/valid", settings::valid),
     ("settings/invalid", settings::invalid),
+    ("repair", repair::run),
+    ("forms", forms::run),
+    ("indent", indent::run),
 ];
 
 /// Runs one case and leaves its complaints with the fixture.
