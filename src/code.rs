@@ -55,6 +55,11 @@ codes! {
     EchoedAnchor "echoed_anchor" "A payload row begins with an anchor that was served for this file.";
     OldStringNotFound "old_string_not_found" "The text to replace does not occur in the file.";
     OldStringNotUnique "old_string_not_unique" "The text to replace occurs more than once.";
+    Unbalanced "unbalanced" "The edit would leave a Lisp file unbalanced and no repair is sure enough.";
+    UnknownCandidate "unknown_candidate" "No repair candidate of that name is held by this session.";
+    StaleCandidate "stale_candidate" "A file has changed since the repair candidate was shown.";
+    AmbiguousForm "ambiguous_form" "The form occurs more than once.";
+    NoSuchForm "no_such_form" "The form does not occur.";
     Conflict "conflict" "The file changed on disk while the call ran, or since the state that the call relies on.";
 }
 

@@ -76,7 +76,7 @@ fn files(effects: &[Effect]) -> Vec<Value> {
                     "seen": seen.digest.to_hex(),
                 }));
             }
-            Effect::Moved(_) => {}
+            Effect::Moved(_) | Effect::Held(_) | Effect::Released { .. } => {}
             Effect::Committed { id, files: changed } => {
                 files.extend(changed.iter().map(|file| {
                     json!({

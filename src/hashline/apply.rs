@@ -7,10 +7,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::anchor::Anchor;
-use super::plan::{Edit, FilePlan, Moved, Plan, ending_like};
+use super::plan::{Edit, FilePlan, Moved, Plan, Row, ending_like};
 use super::seen::{Scope, Shift, Sight};
 use crate::path::Place;
-use crate::text::{Change, Digest, Ending, LineDigest, LineNo, Snapshot, clip_line};
+use crate::text::{Change, Digest, Ending, LineDiff, LineDigest, LineNo, Snapshot, clip_line};
 
 /// One file as an accepted patch leaves it.
 #[derive(Clone, Debug)]
@@ -59,6 +59,37 @@ fn apply_file(plan: FilePlan) -> Draft {
         changes: changes(&plan.edits),
         moved: plan.moved,
         edits: plan.edits,
+        base,
+    }
+}
+
+/// Returns the draft that turns a file into `after` as it is, with what differs by whole lines.
+///
+/// For a content that was made otherwise than by a plan. Cost: one comparison of the lines.
+pub fn rewrite(place: Place, base: Snapshot, after: &Snapshot) -> Draft {
+    let diff = LineDiff::between(base.line_digests(), after.line_digests());
+    let row = |index: usize| {
+        let line = LineNo::from_index(index);
+        Row {
+            content: after.line(line).unwrap_or_default().to_owned(),
+            ending: after.ending(line).unwrap_or(Ending::None),
+        }
+    };
+    let edit = |change: &Change| Edit {
+        old: change.old.clone(),
+        rows: change.new.clone().map(row).collect(),
+    };
+    let (added, removed) = diff.added_removed();
+    Draft {
+        place,
+        bytes: after.bytes().to_vec(),
+        digest: after.digest(),
+        lines: Arc::clone(after.line_digests()),
+        added,
+        removed,
+        changes: diff.changes().to_vec(),
+        moved: Vec::new(),
+        edits: diff.changes().iter().map(edit).collect(),
         base,
     }
 }
@@ -135,9 +166,9 @@ fn changes(edits: &[Edit]) -> Vec<Change> {
 }
 
 impl Draft {
-    /// Returns whether the patch changes no byte.
+    /// Returns whether the draft changes no byte.
     pub fn is_unchanged(&self) -> bool {
-        self.edits.is_empty()
+        self.digest == self.base.digest()
     }
 
     /// Returns how many lines the new content has.
@@ -217,5 +248,29 @@ impl Draft {
     fn is_new(&self, index: usize) -> bool {
         let next = self.changes.partition_point(|change| change.new.end <= index);
         self.changes.get(next).is_some_and(|change| change.new.contains(&index))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::RelPath;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_rewrite_has_the_bytes_and_lines_that_it_was_given(
+            old in "([ab]\r?\n){0,8}[ab]?", new in "([ab]\r?\n){0,8}[ab]?"
+        ) {
+            let snapshot = |text: &str| Snapshot::new(text.as_bytes()).unwrap();
+            let (base, after) = (snapshot(&old), snapshot(&new));
+            let place = Place::in_workspace(RelPath::parse("a").unwrap());
+            let draft = rewrite(place, base, &after);
+            prop_assert_eq!(&draft.bytes, &new.into_bytes());
+            prop_assert_eq!(draft.is_unchanged(), draft.bytes == old.into_bytes());
+            for (index, line) in after.iter().enumerate() {
+                prop_assert_eq!(draft.line(LineNo::from_index(index)), Some(line));
+            }
+        }
     }
 }

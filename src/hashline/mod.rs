@@ -23,7 +23,7 @@ mod replace;
 mod apply;
 pub mod report;
 
-pub use apply::{Draft, apply};
+pub use apply::{Draft, apply, rewrite};
 pub use patch::{FilePatch, Op, Patch, Section, Target};
 pub use plan::{Edit, FilePlan, Moved, Plan, Row};
 pub use problem::{Cause, Problem, Refusal};

@@ -16,6 +16,13 @@ pub enum Effect {
     Seen(SeenFile),
     /// An edit of the session's own moved lines of a file.
     Moved(MovedLines),
+    /// A patch was held back, to be accepted or not.
+    Held(HeldPatch),
+    /// A patch that was held back was accepted.
+    Released {
+        /// Its name.
+        id: String,
+    },
     /// A transaction took effect.
     Committed {
         /// Its name in the journal.
@@ -62,6 +69,26 @@ pub struct MovedLines {
     pub after: (Digest, Arc<[LineDigest]>),
     /// The stretches that were replaced: 0-based lines of the one content, and of the other.
     pub changes: Vec<(Range<usize>, Range<usize>)>,
+}
+
+/// A patch that was not written: every file that it would change, as it would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldPatch {
+    /// Its name: lower-case hex digits.
+    pub id: String,
+    /// Its files.
+    pub files: Vec<HeldFile>,
+}
+
+/// One file of a patch that was held back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldFile {
+    /// The file, through its symlinks.
+    pub place: Place,
+    /// The content that the patch was made for.
+    pub base: Digest,
+    /// The content that it would leave.
+    pub after: Arc<[u8]>,
 }
 
 /// One file of a transaction: its digests before and after; none where there was or is no file.

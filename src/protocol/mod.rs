@@ -2,4 +2,6 @@
 
 mod effect;
 
-pub use effect::{Effect, FileChange, MovedLines, SeenFile, SeenReach, TransactionId};
+pub use effect::{
+    Effect, FileChange, HeldFile, HeldPatch, MovedLines, SeenFile, SeenReach, TransactionId,
+};

@@ -16,8 +16,10 @@ use super::memory::SessionId;
 use super::read_state::ReadState;
 use crate::hashline::seen::KEPT_CONTENTS;
 use crate::path::{Place, RelPath, RootName};
-use crate::protocol::{Effect, FileChange, MovedLines, SeenFile, SeenReach, TransactionId};
-use crate::store::{Lines, Log, StoreError, WorkspaceStore};
+use crate::protocol::{
+    Effect, FileChange, HeldFile, HeldPatch, MovedLines, SeenFile, SeenReach, TransactionId,
+};
+use crate::store::{Blobs, Lines, Log, StoreError, WorkspaceStore};
 use crate::text::{Digest, LineDigest, LineNo};
 
 /// The name of the log in the session's folder.
@@ -48,6 +50,7 @@ pub struct SessionFile {
     id: SessionId,
     log: Log,
     lines: Lines,
+    blobs: Blobs,
 }
 
 impl SessionFile {
@@ -61,8 +64,9 @@ impl SessionFile {
         let log = hold(id, || Log::open(&folder, LOG))?;
         let records = Log::read(&folder, LOG).map_err(fail)?;
         let lines = Lines::new(workspace.store());
-        let state = rebuilt(&records, &lines).map_err(fail)?;
-        Ok((Self { id: id.clone(), log, lines }, state))
+        let blobs = Blobs::new(workspace.store());
+        let state = rebuilt(&records, &lines, &blobs).map_err(fail)?;
+        Ok((Self { id: id.clone(), log, lines, blobs }, state))
     }
 
     /// Adds what a call did.
@@ -82,7 +86,12 @@ impl SessionFile {
                     self.lines.put(moved.before.0, &moved.before.1)?;
                     self.lines.put(moved.after.0, &moved.after.1)?;
                 }
-                Effect::Committed { .. } => {}
+                Effect::Held(patch) => {
+                    for file in &patch.files {
+                        self.blobs.put(Digest::of(&file.after), &file.after)?;
+                    }
+                }
+                Effect::Released { .. } | Effect::Committed { .. } => {}
             }
         }
         let records: Vec<Record> = effects.iter().map(Record::of).collect();
@@ -126,10 +135,26 @@ enum Record {
         after: String,
         changes: Vec<(Range<usize>, Range<usize>)>,
     },
+    Held {
+        id: String,
+        files: Vec<HeldRecord>,
+    },
+    Released {
+        id: String,
+    },
     Committed {
         id: String,
         files: Vec<ChangeRecord>,
     },
+}
+
+/// A file of a patch that was held back; its content lies in the store.
+#[derive(Debug, Serialize, Deserialize)]
+struct HeldRecord {
+    root: String,
+    path: String,
+    base: String,
+    after: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -158,6 +183,11 @@ impl Record {
                 after: moved.after.0.to_hex(),
                 changes: moved.changes.clone(),
             },
+            Effect::Held(patch) => Self::Held {
+                id: patch.id.clone(),
+                files: patch.files.iter().map(HeldRecord::of).collect(),
+            },
+            Effect::Released { id } => Self::Released { id: id.clone() },
             Effect::Committed { id, files } => Self::Committed {
                 id: id.to_string(),
                 files: files.iter().map(ChangeRecord::of).collect(),
@@ -174,7 +204,7 @@ impl Record {
             Self::Moved { root, path, before, after, .. } => {
                 Some(((root.clone(), path.clone()), vec![before, after]))
             }
-            Self::Committed { .. } => None,
+            Self::Held { .. } | Self::Released { .. } | Self::Committed { .. } => None,
         }
     }
 
@@ -208,11 +238,41 @@ impl Record {
                 };
                 Ok(Some(Effect::Moved(MovedLines { place, before, after, changes })))
             }
+            Self::Held { id, files } => {
+                let held: Option<Vec<HeldFile>> = files
+                    .into_iter()
+                    .map(|file| file.held(lines.blobs))
+                    .collect::<Result<_, StoreError>>()?;
+                Ok(held.map(|files| Effect::Held(HeldPatch { id, files })))
+            }
+            Self::Released { id } => Ok(Some(Effect::Released { id })),
             Self::Committed { id, files } => Ok(Some(Effect::Committed {
                 id: TransactionId(Arc::from(id)),
                 files: files.into_iter().filter_map(ChangeRecord::change).collect(),
             })),
         }
+    }
+}
+
+impl HeldRecord {
+    fn of(file: &HeldFile) -> Self {
+        Self {
+            root: file.place.root.as_str().to_owned(),
+            path: file.place.path.as_str().to_owned(),
+            base: file.base.to_hex(),
+            after: Digest::of(&file.after).to_hex(),
+        }
+    }
+
+    /// Returns the file; nothing where its content was purged.
+    fn held(self, blobs: &Blobs) -> Result<Option<HeldFile>, StoreError> {
+        let digests = Digest::from_hex(&self.base).zip(Digest::from_hex(&self.after));
+        let (Some(place), Some((base, after))) = (place(&self.root, &self.path), digests)
+        else {
+            return Ok(None);
+        };
+        let bytes = blobs.get(after)?;
+        Ok(bytes.map(|bytes| HeldFile { place, base, after: Arc::from(bytes) }))
     }
 }
 
@@ -247,6 +307,7 @@ type Content = (Digest, Arc<[LineDigest]>);
 /// Line digests that have been fetched from the store.
 struct LineCache<'a> {
     store: &'a Lines,
+    blobs: &'a Blobs,
     found: HashMap<Digest, Option<Arc<[LineDigest]>>>,
 }
 
@@ -262,7 +323,7 @@ impl LineCache<'_> {
     }
 }
 
-fn rebuilt(records: &[Value], lines: &Lines) -> Result<ReadState, StoreError> {
+fn rebuilt(records: &[Value], lines: &Lines, blobs: &Blobs) -> Result<ReadState, StoreError> {
     let effects: Vec<Record> = records
         .iter()
         .filter_map(|record| record.get("effects"))
@@ -270,7 +331,7 @@ fn rebuilt(records: &[Value], lines: &Lines) -> Result<ReadState, StoreError> {
         .flatten()
         .collect();
     let first_kept = first_kept(&effects);
-    let mut cache = LineCache { store: lines, found: HashMap::new() };
+    let mut cache = LineCache { store: lines, blobs, found: HashMap::new() };
     let mut state = ReadState::default();
     for (at, record) in effects.into_iter().enumerate() {
         let file = record.contents().map(|(file, _)| file);

@@ -7,14 +7,19 @@ use std::sync::Arc;
 
 use crate::hashline::{Scope, Seen, Shift, Sight};
 use crate::path::Place;
-use crate::protocol::{Effect, MovedLines, SeenFile, SeenReach, TransactionId};
+use crate::protocol::{Effect, HeldPatch, MovedLines, SeenFile, SeenReach, TransactionId};
 use crate::text::Change;
+
+/// How many patches that were held back are kept; the oldest is forgotten first.
+const KEPT_CANDIDATES: usize = 16;
 
 /// What a session knows of the user's files, and the transactions it made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadState {
     files: HashMap<Place, Seen>,
     transactions: Vec<TransactionId>,
+    /// Patches that were held back, newest last.
+    held: Vec<HeldPatch>,
 }
 
 impl ReadState {
@@ -23,6 +28,8 @@ impl ReadState {
         match effect {
             Effect::Seen(seen) => self.file(&seen.place).saw(&sight(seen)),
             Effect::Moved(moved) => self.file(&moved.place).edited(shift(moved)),
+            Effect::Held(patch) => self.hold(patch),
+            Effect::Released { id } => self.held.retain(|held| held.id != *id),
             Effect::Committed { id, files } => {
                 self.transactions.push(id.clone());
                 for file in files.iter().filter(|file| file.after.is_none()) {
@@ -45,6 +52,19 @@ impl ReadState {
     /// Returns the transactions of this session, newest last.
     pub fn transactions(&self) -> &[TransactionId] {
         &self.transactions
+    }
+
+    /// Returns a patch that was held back.
+    pub fn held(&self, id: &str) -> Option<&HeldPatch> {
+        self.held.iter().find(|held| held.id == id)
+    }
+
+    fn hold(&mut self, patch: &HeldPatch) {
+        self.held.retain(|held| held.id != patch.id);
+        self.held.push(patch.clone());
+        if self.held.len() > KEPT_CANDIDATES {
+            self.held.remove(0);
+        }
     }
 
     fn file(&mut self, place: &Place) -> &mut Seen {
