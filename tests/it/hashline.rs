@@ -1,5 +1,7 @@
 //! The laws of an edit, over random files and patches.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+
 use killick::hashline::anchor::{Anchor, anchor};
 use killick::hashline::seen::{Scope, Seen, Sight};
 use killick::hashline::{
