@@ -1,6 +1,6 @@
 //! The laws of an edit, over random files and patches.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, reason = "functions that tests call")]
 
 use killick::hashline::anchor::{Anchor, anchor};
 use killick::hashline::seen::{Scope, Seen, Sight};
