@@ -69,7 +69,7 @@ fn raw() -> impl Strategy<Value = Raw> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    "(\u{FEFF})?([abc]{0,2}\r?\n){0,15}[ab]{0,2}"
+    "(\u{FEFF})?([abc]{0,2}\r?\n){0,15}[ab]{0,2}\r?"
 }
 
 /// Returns the lines of a content with their endings; the last one has an ending, as an edit gives it.
