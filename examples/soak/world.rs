@@ -81,7 +81,11 @@ pub(crate) struct Count {
 /// What happened over many trials.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
+    /// Real source, read once before the changes.
     pub(crate) source: Count,
+    /// Real source of which several contents were seen, in part, or that the session edited between.
+    pub(crate) several: Count,
+    /// Files of few different lines.
     pub(crate) repetitive: Count,
     /// Seeds of trials in which a change was overwritten.
     pub(crate) overwritten: Vec<u64>,
@@ -91,7 +95,11 @@ pub(crate) struct Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, count) in [("source", self.source), ("repetitive", self.repetitive)] {
+        for (name, count) in [
+            ("source", self.source),
+            ("source, several contents", self.several),
+            ("repetitive", self.repetitive),
+        ] {
             let rate = |n: u64| Percent { n, of: count.could_hold };
             writeln!(
                 f,
@@ -171,7 +179,8 @@ pub(crate) fn trial(seed: u64, tally: &mut Tally) {
         }
     }
     let count = match kind {
-        Kind::Source => &mut tally.source,
+        Kind::Source if n_rounds == 1 => &mut tally.source,
+        Kind::Source => &mut tally.several,
         Kind::Repetitive => &mut tally.repetitive,
     };
     match world.edit(count) {

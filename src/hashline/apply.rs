@@ -115,7 +115,7 @@ fn new_bytes(base: &Snapshot, edits: &[Edit]) -> Vec<u8> {
         }
         for row in &edit.rows {
             out.extend_from_slice(row.content.as_bytes());
-            out.extend_from_slice(row.ending.as_str().as_bytes());
+            push_ending(&mut out, row.ending);
         }
         kept_to = start_of(edit.old.end);
     }
@@ -137,8 +137,15 @@ fn end_last_line(out: &mut Vec<u8>, base: &Snapshot) {
     if let Some(last) = spans.len().checked_sub(1)
         && spans[last].ending == Ending::None
     {
-        out.extend_from_slice(ending_like(base, last).as_str().as_bytes());
+        push_ending(out, ending_like(base, last));
     }
+}
+
+/// Appends a line ending; behind a carriage return that is content it is CRLF, or the two would become one
+/// ending and the line another one.
+fn push_ending(out: &mut Vec<u8>, ending: Ending) {
+    let ending = if out.ends_with(b"\r") { Ending::CrLf } else { ending };
+    out.extend_from_slice(ending.as_str().as_bytes());
 }
 
 fn new_lines(base: &Snapshot, edits: &[Edit]) -> Arc<[LineDigest]> {

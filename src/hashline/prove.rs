@@ -50,7 +50,7 @@ pub(super) struct Prover<'a> {
     new: &'a [LineDigest],
     /// Numbers below both ends at which the two differ, in order.
     breaks: Vec<usize>,
-    /// Old and new numbers of the unique lines that kept their order for certain.
+    /// Old and new numbers of the unique lines that changed places with no other one.
     chain: Vec<(usize, usize)>,
     /// Numbers of fixed lines, in order: of the chain, those that kept their number too.
     fixed: Vec<usize>,
@@ -73,7 +73,7 @@ impl<'a> Prover<'a> {
             .filter(|(_, (a, b))| a != b)
             .map(|(i, _)| i)
             .collect();
-        let chain = longest_rising(&unique_pairs(old, new));
+        let chain = uncrossed(&unique_pairs(old, new));
         let fixed = chain.iter().filter(|(a, b)| a == b).map(|&(a, _)| a).collect();
         Self { old, new, breaks, chain, fixed, gaps: RefCell::default() }
     }
@@ -242,37 +242,22 @@ fn unique_pairs(old: &[LineDigest], new: &[LineDigest]) -> Vec<(usize, usize)> {
     old.iter().enumerate().filter_map(unique).collect()
 }
 
-/// Returns the pairs that every longest subsequence with rising second members has; the first members
-/// rise already. A line that may have changed places with others bounds no gap.
-fn longest_rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    let up = rising_lengths(pairs.iter().map(|&(_, new)| new));
-    let down = rising_lengths(pairs.iter().rev().map(|&(_, new)| usize::MAX - new));
-    let longest = up.iter().copied().max().unwrap_or(0);
-    let mut at_length = vec![(0usize, 0usize); longest + 1];
-    for (index, (&up, &down)) in up.iter().zip(down.iter().rev()).enumerate() {
-        if up + down == longest + 1 {
-            let (n_pairs, last) = &mut at_length[up];
-            *n_pairs += 1;
-            *last = index;
-        }
+/// Returns the pairs that changed places with no other pair: what stands before each in the one content
+/// stands before it in the other, and so behind. The first members rise already.
+fn uncrossed(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let mut least_behind = vec![usize::MAX; pairs.len() + 1];
+    for (index, &(_, new)) in pairs.iter().enumerate().rev() {
+        least_behind[index] = least_behind[index + 1].min(new);
     }
-    let forced = |&(n_pairs, index): &(usize, usize)| (n_pairs == 1).then(|| pairs[index]);
-    at_length.iter().skip(1).filter_map(forced).collect()
-}
-
-/// Returns for each number how long a rising subsequence can be that ends with it.
-fn rising_lengths(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut ends: Vec<usize> = Vec::new();
-    let length = |number: usize| {
-        let at = ends.partition_point(|&end| end < number);
-        if at == ends.len() {
-            ends.push(number);
-        } else {
-            ends[at] = number;
+    let mut reached = None;
+    let mut kept = Vec::new();
+    for (&(old, new), &least) in pairs.iter().zip(&least_behind[1..]) {
+        if reached < Some(new) && new < least {
+            kept.push((old, new));
         }
-        at + 1
-    };
-    numbers.map(length).collect()
+        reached = reached.max(Some(new));
+    }
+    kept
 }
 
 #[cfg(test)]

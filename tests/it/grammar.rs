@@ -6,7 +6,7 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::panic,
-    reason = "helpers of tests: fixtures and grammars are files of the source tree"
+    reason = "functions that tests call: fixtures and grammars are files of the source tree"
 )]
 
 use std::collections::{BTreeMap, BTreeSet};

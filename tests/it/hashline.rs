@@ -1,9 +1,11 @@
 //! The laws of an edit, over random files and patches.
 
+#![expect(clippy::unwrap_used, reason = "functions that tests call")]
+
 use killick::hashline::anchor::{Anchor, anchor};
 use killick::hashline::seen::{Scope, Seen, Sight};
 use killick::hashline::{
-    Draft, Echoes, FilePatch, Op, Options, Relocation, Subject, Target, apply, resolve,
+    Cause, Draft, Echoes, FilePatch, Op, Options, Relocation, Subject, Target, apply, resolve,
 };
 use killick::path::{Place, RelPath};
 use killick::text::{Ending, LineNo, Snapshot};
@@ -67,7 +69,7 @@ fn raw() -> impl Strategy<Value = Raw> {
 }
 
 fn text() -> impl Strategy<Value = String> {
-    "(\u{FEFF})?([abc]{0,2}\r?\n){0,15}[ab]{0,2}"
+    "(\u{FEFF})?([abc]{0,2}\r?\n){0,15}[ab]{0,2}\r?"
 }
 
 /// Returns the lines of a content with their endings; the last one has an ending, as an edit gives it.
@@ -208,4 +210,32 @@ fn the_description_is_short_and_the_docs_have_it_as_it_is() {
     let copy = copy.split("```\n<!-- /description -->").next().unwrap();
     assert_eq!(copy, killick::hashline::DESCRIPTION);
     assert!(copy.len() / 4 <= 350, "{} bytes", copy.len());
+}
+
+#[test]
+fn a_row_shown_too_long_ago_is_refused_as_such_and_good_once_it_is_shown_again() {
+    let content = |n: usize| snapshot(&format!("first\nversion {n}\n"));
+    let mut seen = seen(&content(0));
+    let sight = |now: &Snapshot, rows: &[LineNo]| Sight {
+        digest: now.digest(),
+        lines: now.line_digests().clone(),
+        scope: Scope::Whole,
+        whole: rows.iter().map(|&line| (line, line)).collect(),
+        clipped: Vec::new(),
+    };
+    let last = killick::hashline::seen::KEPT_CONTENTS + 5;
+    for n in 1..=last {
+        seen.saw(&sight(&content(n), &[]));
+    }
+    let now = content(last);
+    let place = Place::in_workspace(RelPath::parse("a.txt").unwrap());
+    let target = Target::Delete(at(&now, 0), at(&now, 0));
+    let ops = vec![Op { target, payload: Vec::new(), patch_line: 1 }];
+    let patch = FilePatch { place, ops };
+    let subject = Subject { patch: &patch, now: &now, seen: &seen, since: &[] };
+    let refusal = resolve(&[subject], OPTIONS).unwrap_err();
+    assert!(matches!(refusal.problems[0].cause, Cause::Forgotten(LineNo::FIRST)));
+    seen.saw(&refusal.sights[0].1);
+    let subject = Subject { patch: &patch, now: &now, seen: &seen, since: &[] };
+    assert!(resolve(&[subject], OPTIONS).is_ok());
 }
