@@ -17,7 +17,7 @@ use crate::session::{ReadState, Session, SessionFile, SessionFileError, SessionI
 use crate::settings::{self, Extra, Settings, Site, Tools};
 use crate::store::{Audit, Spill, Store, StoreError, WorkspaceStore};
 use crate::tool::Clock;
-use crate::tools::{self, Kit};
+use crate::tools::{self, Kit, Lisp};
 use crate::workspace::{Access, Forbids, RealDisk, Root, RootError, Workspace, recover};
 
 /// How long a conversation the session remembers.
@@ -323,6 +323,7 @@ fn kit(ground: &Ground, workspace: Workspace, forbids: Forbids, session: Arc<Ses
         session,
         store: ground.workspace_store(&workspace),
         grant: Arc::new(ground.grant.clone()),
+        lisp: Lisp::default(),
         output_chars: usize::try_from(ground.settings.output_chars.value).unwrap_or(usize::MAX),
         workspace,
     }

@@ -53,6 +53,14 @@ impl Schema {
         self.property(name, "boolean", doc)
     }
 
+    /// Adds an optional string that is one of a few words, in any case.
+    #[must_use]
+    pub fn optional_choice(mut self, name: &'static str, words: &[&str], doc: &str) -> Self {
+        let property = json!({"type": "string", "enum": words, "description": doc});
+        self.properties.insert(name.to_owned(), property);
+        self
+    }
+
     fn property(mut self, name: &str, kind: &str, doc: &str) -> Self {
         self.properties.insert(name.to_owned(), json!({"type": kind, "description": doc}));
         self
@@ -176,6 +184,9 @@ fn describe(value: &Value) -> String {
 /// Converts a value to the type of its property, or says what was seen.
 fn convert(property: &Value, value: &Value) -> Result<Value, String> {
     let converted = match property.get("type").and_then(Value::as_str) {
+        Some("string") if property.get("enum").is_some() => {
+            value.as_str().map(|word| Value::from(word.to_ascii_lowercase()))
+        }
         Some("string") => value.is_string().then(|| value.clone()),
         Some("integer") => integer(value).map(Value::from),
         Some("boolean") => flag(value).map(Value::from),

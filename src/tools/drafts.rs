@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::balance::{self, Balanced, Judged, Policy};
 use super::kit::{FILE_LIMIT_BYTES, Kit};
 use super::{commit, refuse};
 use crate::authority::Capability;
-use crate::hashline::report::{self, Verb};
+use crate::hashline::report;
 use crate::hashline::{Draft, Problem as LineProblem, Refusal, Scope, Seen, Sight};
 use crate::path::Place;
 use crate::protocol::{Effect, MovedLines, SeenFile, SeenReach};
@@ -18,8 +19,8 @@ use crate::tool::{Failure, Outcome, Problem, Running};
 use crate::workspace::{Change, Expected, Kind, Parents, Target};
 
 /// How much of a diff rides in the details.
-const DIFF_ROWS: usize = 200;
-const DIFF_CHARS: usize = 1000;
+pub(super) const DIFF_ROWS: usize = 200;
+pub(super) const DIFF_CHARS: usize = 1000;
 
 /// Loads a file that is to be edited.
 pub(super) fn load(kit: &Kit, target: &Target) -> Result<Snapshot, Failure> {
@@ -68,33 +69,60 @@ pub(super) fn refused(refusal: &Refusal) -> Outcome {
     }
 }
 
-/// Commits drafts under a label and says what became of each file.
-///
-/// `targets` are the files as they were resolved; every draft is of one of them.
+/// What a call writes: its drafts, as they were judged, and the files as they were resolved.
+pub(super) struct Written<'a> {
+    /// What the journal calls it.
+    pub(super) label: &'a str,
+    /// The files; every draft is of one of them.
+    pub(super) targets: &'a [Target],
+    /// Effects that take hold if it is written.
+    pub(super) effects: Vec<Effect>,
+}
+
+/// Judges drafts by the policy, and commits them or holds them back.
+pub(super) fn write_balanced(
+    kit: &Kit,
+    running: &Running,
+    written: Written<'_>,
+    drafts: Vec<Draft>,
+    policy: Policy,
+) -> Result<Outcome, Failure> {
+    match balance::judge(kit, drafts, policy)? {
+        Balanced::Held(outcome) => Ok(outcome),
+        Balanced::Write(judged) => write(kit, running, written, &judged),
+    }
+}
+
+/// Commits drafts and says what became of each file.
 pub(super) fn write(
     kit: &Kit,
     running: &Running,
-    label: &str,
-    targets: &[Target],
-    drafts: &[Draft],
+    written: Written<'_>,
+    judged: &[Judged],
 ) -> Result<Outcome, Failure> {
-    let changed: Vec<&Draft> = drafts.iter().filter(|draft| !draft.is_unchanged()).collect();
-    let changes = changed.iter().filter_map(|draft| change(targets, draft)).collect();
-    let mut lines: Vec<String> =
-        drafts.iter().map(|draft| report::success(draft, Verb::Edited)).collect();
-    let mut effects = Vec::new();
+    let drafts = || judged.iter().map(|judged| &judged.draft);
+    let changed: Vec<&Draft> = drafts().filter(|draft| !draft.is_unchanged()).collect();
+    let changes = changed.iter().filter_map(|draft| change(written.targets, draft)).collect();
+    let mut lines: Vec<String> = judged
+        .iter()
+        .flat_map(|judged| {
+            let said = report::success(&judged.draft, judged.verb);
+            std::iter::once(said).chain(judged.note.clone())
+        })
+        .collect();
+    let mut effects = written.effects;
     if !changed.is_empty() {
-        let committed = commit::commit(kit, running, label, changes)?;
+        let committed = commit::commit(kit, running, written.label, changes)?;
         lines.extend(commit::recovered(&committed.recovered));
         effects.push(commit::effect(&committed));
     }
-    for draft in drafts {
+    for draft in drafts() {
         if !draft.is_unchanged() {
             effects.push(moved_effect(draft));
         }
         effects.push(seen_effect(&draft.place, &draft.sight()));
     }
-    let files: Vec<Value> = drafts.iter().map(file_details).collect();
+    let files: Vec<Value> = drafts().map(file_details).collect();
     let mut outcome = Outcome::success(lines.join("\n")).detail("files", files);
     outcome.effects = effects;
     Ok(outcome)

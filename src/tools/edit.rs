@@ -1,13 +1,16 @@
-//! `edit`: applies a hashline patch to one or more files, all or none.
+//! `edit`: applies a hashline patch to one or more files, all or none; or accepts one that was held back.
 
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::drafts;
+use super::accept;
+use super::balance::Policy;
+use super::drafts::{self, Written};
 use super::kit::{Kit, demand};
 use crate::authority::Capability;
+use crate::code::Code;
 use crate::hashline::{
     self, Echoes, FilePatch, Options, Refusal, Relocation, Seen, Subject, apply, grammar,
     report, resolve,
@@ -25,7 +28,7 @@ struct Edit {
 /// Makes the tool.
 pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
     let schema = Schema::new()
-        .text("input", "The patch.")
+        .optional_text("input", "The patch; required unless accept_repair is given.")
         .optional_flag(
             "relocate",
             "Follow lines that moved, if each stands at one place. Default false.",
@@ -34,6 +37,12 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
             "literal",
             "Payload rows that begin with an anchor are meant. Default false.",
         )
+        .optional_choice("repair", Policy::WORDS, Policy::DOC)
+        .optional_text(
+            "accept_repair",
+            "Candidate id of a repair that was shown: writes exactly that.",
+        )
+        .optional_text("path", "With accept_repair: one of the candidate's files.")
         .build();
     let spec = Spec {
         name: "edit".to_owned(),
@@ -48,19 +57,30 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
 
 #[derive(Debug, Deserialize)]
 struct Args {
-    input: String,
+    input: Option<String>,
     #[serde(default)]
     relocate: bool,
     #[serde(default)]
     literal: bool,
+    repair: Option<String>,
+    accept_repair: Option<String>,
+    path: Option<String>,
+}
+
+/// How a patch is to be taken.
+#[derive(Clone, Copy)]
+struct Manner {
+    options: Options,
+    policy: Policy,
 }
 
 impl Args {
-    fn options(&self) -> Options {
-        Options {
+    fn manner(&self) -> Manner {
+        let options = Options {
             relocation: if self.relocate { Relocation::Follow } else { Relocation::Refuse },
             echoes: if self.literal { Echoes::Literal } else { Echoes::Refuse },
-        }
+        };
+        Manner { options, policy: Policy::named(self.repair.as_deref()) }
     }
 }
 
@@ -71,14 +91,37 @@ impl Tool for Edit {
 
     fn prepare(&self, arguments: Map<String, Value>) -> Result<Prepared, Failure> {
         let args: Args = super::parsed(arguments)?;
-        let options = args.options();
-        let (files, targets) = understood(&self.kit, &args.input)?;
+        let manner = args.manner();
+        match (args.input, args.accept_repair, args.path) {
+            (Some(input), None, None) => self.prepare_patch(&input, manner),
+            (None, Some(id), Some(path)) => accept::prepare(&self.kit, id, &path),
+            (None, Some(_), None) => Err(Failure::new(
+                Code::MissingArg,
+                "`path` is required with `accept_repair`: one of the candidate's files.",
+            )),
+            (None, None, _) => Err(Failure::new(
+                Code::MissingArg,
+                "`input` is required: the patch (or `accept_repair` with `path`).",
+            )),
+            (Some(_), Some(_), _) => Err(Failure::new(
+                Code::BadArg,
+                "`input` and `accept_repair` exclude each other; send one of them.",
+            )),
+            (Some(_), None, Some(_)) => Err(Failure::new(
+                Code::BadArg,
+                "`path` belongs to `accept_repair`; a patch names its files after @@.",
+            )),
+        }
+    }
+}
+
+impl Edit {
+    fn prepare_patch(&self, input: &str, manner: Manner) -> Result<Prepared, Failure> {
+        let (files, targets) = understood(&self.kit, input)?;
         let kit = Arc::clone(&self.kit);
         let demands =
             targets.iter().map(|target| demand(Capability::FileEdit, &target.place)).collect();
-        Ok(Prepared::new(demands, move |running| {
-            edit(&kit, &files, &targets, options, running)
-        }))
+        Ok(Prepared::new(demands, move |running| edit(&kit, &files, &targets, manner, running)))
     }
 }
 
@@ -122,7 +165,7 @@ fn edit(
     kit: &Kit,
     files: &[FilePatch],
     targets: &[Target],
-    options: Options,
+    manner: Manner,
     running: &Running,
 ) -> Result<Outcome, Failure> {
     let mut refusal = Refusal::default();
@@ -139,7 +182,7 @@ fn edit(
         .iter()
         .map(|file| Subject { patch: file.patch, now: &file.now, seen: &file.seen, since: &[] })
         .collect();
-    let plan = match resolve(&subjects, options) {
+    let plan = match resolve(&subjects, manner.options) {
         Ok(plan) if refusal.is_empty() => plan,
         Ok(_) => return Ok(drafts::refused(&refusal)),
         Err(more) => {
@@ -147,5 +190,6 @@ fn edit(
             return Ok(drafts::refused(&refusal));
         }
     };
-    drafts::write(kit, running, "edit", targets, &apply(plan))
+    let written = Written { label: "edit", targets, effects: Vec::new() };
+    drafts::write_balanced(kit, running, written, apply(plan), manner.policy)
 }

@@ -8,6 +8,7 @@ use crate::code::Code;
 use crate::path::Place;
 use crate::session::Session;
 use crate::store::WorkspaceStore;
+use crate::syntax::{Dialect, Dialects, IndentRules};
 use crate::tool::Failure;
 use crate::workspace::{Forbidden, Forbids, Kind, Meta, Selection, Target, Workspace};
 
@@ -26,6 +27,28 @@ pub struct Kit {
     pub grant: Arc<Grant>,
     /// The most characters of one result.
     pub output_chars: usize,
+    /// How Lisp source is told and indented.
+    pub lisp: Lisp,
+}
+
+/// What the settings say of Lisp source.
+#[derive(Clone, Debug, Default)]
+pub struct Lisp {
+    /// Which files are which Lisp.
+    pub dialects: Dialects,
+    /// Heads of the user's own, and how many special arguments each has before its body.
+    pub indent: Vec<(String, u8)>,
+}
+
+impl Lisp {
+    /// Returns the conventions of a dialect, the user's own among them.
+    pub(super) fn rules(&self, dialect: &'static Dialect) -> IndentRules {
+        let mut rules = IndentRules::new(dialect);
+        for (head, n_special) in &self.indent {
+            rules.add(head, *n_special);
+        }
+        rules
+    }
 }
 
 /// The most bytes of a file that is read whole.

@@ -10,11 +10,13 @@ mod write;
 mod edit;
 mod replace;
 mod drafts;
+mod balance;
+mod accept;
 mod undo;
 mod list_dir;
 mod commit;
 
-pub use kit::Kit;
+pub use kit::{Kit, Lisp};
 
 use std::sync::Arc;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::drafts;
+use super::balance::Policy;
+use super::drafts::{self, Written};
 use super::kit::{Kit, demand};
 use crate::authority::Capability;
 use crate::hashline::{self, Occurrences, apply};
@@ -25,6 +26,7 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
         .text("old_string", "The exact text to replace; it may span lines.")
         .text("new_string", "The text in its place; empty deletes.")
         .optional_flag("replace_all", "Every occurrence, not exactly one. Default false.")
+        .optional_choice("repair", Policy::WORDS, Policy::DOC)
         .build();
     let spec = Spec {
         name: "replace".to_owned(),
@@ -46,6 +48,13 @@ struct Args {
     new_string: String,
     #[serde(default)]
     replace_all: bool,
+    repair: Option<String>,
+}
+
+impl Args {
+    fn policy(&self) -> Policy {
+        Policy::named(self.repair.as_deref())
+    }
 }
 
 impl Tool for Replace {
@@ -74,6 +83,9 @@ fn replace(
     let (old, new) = (&args.old_string, &args.new_string);
     match hashline::replace(&target.place, &now, &seen, old, new, occurrences) {
         Err(refusal) => Ok(drafts::refused(&refusal)),
-        Ok(plan) => drafts::write(kit, running, "replace", &[target], &apply(plan)),
+        Ok(plan) => {
+            let written = Written { label: "replace", targets: &[target], effects: Vec::new() };
+            drafts::write_balanced(kit, running, written, apply(plan), args.policy())
+        }
     }
 }

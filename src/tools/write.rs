@@ -7,12 +7,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::kit::{FILE_LIMIT_BYTES, Kit, demand};
-use super::{commit, refuse};
+use super::{balance, commit, refuse};
 use crate::authority::Capability;
 use crate::code::Code;
 use crate::hashline::Seen;
 use crate::protocol::{Effect, SeenFile, SeenReach};
-use crate::syntax::{self, Dialects};
 use crate::text::{Digest, LineDiff, Snapshot, count, unified};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Running, Spec, Tool};
@@ -120,7 +119,7 @@ fn write(
         target.spelled
     )];
     lines.extend(unseen(kit, target, &prior));
-    lines.extend(unbalanced(target, content));
+    lines.extend(unbalanced(kit, target, content));
     lines.extend(commit::recovered(&committed.recovered));
     let mut outcome = Outcome::success(lines.join("\n"))
         .detail("path", target.spelled.to_string())
@@ -206,10 +205,9 @@ fn unseen(kit: &Kit, target: &Target, prior: &Prior) -> Option<String> {
 }
 
 /// Says when a Lisp file is not balanced.
-fn unbalanced(target: &Target, content: &str) -> Option<String> {
-    let dialect = Dialects::default().for_extension(target.place.path.extension()?)?;
-    let balance = syntax::balance(content, dialect);
-    Some(format!("(the file is unbalanced: {})", balance.first()?))
+fn unbalanced(kit: &Kit, target: &Target, content: &str) -> Option<String> {
+    let fault = balance::fault(content, kit.dialect(&target.place)?)?;
+    Some(format!("(the file is unbalanced: {fault})"))
 }
 
 fn file_details(
