@@ -16,6 +16,7 @@ use crate::protocol::Effect;
 use crate::session::{ReadState, Session, SessionFile, SessionFileError, SessionId};
 use crate::settings::{self, Extra, Settings, Site, Tools};
 use crate::store::{Audit, Spill, Store, StoreError, WorkspaceStore};
+use crate::syntax::UnknownDialect;
 use crate::tool::Clock;
 use crate::tools::{self, Kit, Lisp};
 use crate::workspace::{Access, Forbids, RealDisk, Root, RootError, Workspace, recover};
@@ -42,6 +43,14 @@ pub enum StartError {
     /// Some capabilities mean nothing.
     #[error("the settings are wrong; nothing was started\n{}", lines(.0))]
     Capabilities(Vec<BadCapability>),
+    /// `lisp.dialects` names an unknown dialect.
+    #[error("the settings are wrong; nothing was started\n{site}: {cause}")]
+    Dialect {
+        /// Where it is written.
+        site: Site,
+        /// What is wrong.
+        cause: UnknownDialect,
+    },
     /// `tools` names something unknown.
     #[error("the settings are wrong; nothing was started\n{}{cause}", at(.site.as_ref()))]
     Tools {
@@ -76,7 +85,8 @@ impl StartError {
     /// Returns whether the command line or the settings are at fault.
     pub fn is_usage(&self) -> bool {
         match self {
-            Self::Settings(_)
+            Self::Dialect { .. }
+            | Self::Settings(_)
             | Self::Capabilities(_)
             | Self::Tools { .. }
             | Self::Workspace(_) => true,
@@ -104,6 +114,7 @@ pub struct Ground {
     pub judged: Vec<Judged>,
     /// What the session holds.
     pub grant: Grant,
+    lisp: Lisp,
     store: Store,
     options: Options,
 }
@@ -115,7 +126,8 @@ impl Ground {
         let read = options.read(&store)?;
         let grant =
             grant::meet(&read.settings.capabilities).map_err(StartError::Capabilities)?;
-        Ok(Self { settings: read.settings, judged: read.judged, grant, store, options })
+        let lisp = lisp(&read.settings)?;
+        Ok(Self { settings: read.settings, judged: read.judged, grant, lisp, store, options })
     }
 
     /// Returns what gives and takes trust in the project's settings.
@@ -223,6 +235,22 @@ impl Ground {
     }
 }
 
+/// Returns what the settings say of Lisp source.
+fn lisp(settings: &Settings) -> Result<Lisp, StartError> {
+    let mut lisp = Lisp::default();
+    for (name, extensions) in &settings.lisp_dialects.value {
+        for extension in extensions {
+            lisp.dialects
+                .add(&name.value, &extension.value)
+                .map_err(|cause| StartError::Dialect { site: name.site.clone(), cause })?;
+        }
+    }
+    let indent = settings.lisp_indent.value.iter();
+    lisp.indent =
+        indent.map(|(head, n)| (head.clone(), u8::try_from(*n).unwrap_or(u8::MAX))).collect();
+    Ok(lisp)
+}
+
 fn open_extra(workspace: &Path, extra: &Extra) -> Result<Root, RootError> {
     let folder = workspace.join(&extra.path.value);
     let name = canonical(&folder);
@@ -323,7 +351,7 @@ fn kit(ground: &Ground, workspace: Workspace, forbids: Forbids, session: Arc<Ses
         session,
         store: ground.workspace_store(&workspace),
         grant: Arc::new(ground.grant.clone()),
-        lisp: Lisp::default(),
+        lisp: ground.lisp.clone(),
         output_chars: usize::try_from(ground.settings.output_chars.value).unwrap_or(usize::MAX),
         workspace,
     }

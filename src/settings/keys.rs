@@ -8,7 +8,7 @@
 use jsonc_parser::ast::Value;
 
 use crate::settings::site::Spanned;
-use crate::settings::typed::{Extra, Reader, Tools};
+use crate::settings::typed::{Extra, Lists, Reader, Tools};
 
 /// The bounds of a whole number, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,10 @@ pub enum Kind {
     Whole(Whole),
     /// A path, or null.
     PathOrNull,
+    /// An object of arrays of strings.
+    Lists,
+    /// An object of whole numbers.
+    Numbers(Whole),
 }
 
 /// Which layers may set a key.
@@ -52,6 +56,8 @@ pub enum Merge {
     Replace,
     /// It narrows the value: what holds is what every layer holds.
     Narrow,
+    /// Entries of later layers join those of earlier ones and replace entries of the same name.
+    ByKey,
 }
 
 /// A value that was read, by the key that it is of.
@@ -69,6 +75,10 @@ pub enum Setting {
     SessionDir(Option<String>),
     /// `session.keep_days`.
     KeepDays(u32),
+    /// `lisp.dialects`.
+    LispDialects(Lists),
+    /// `lisp.indent`.
+    LispIndent(Vec<(String, u32)>),
 }
 
 /// A row of the table.
@@ -94,6 +104,7 @@ pub struct Key {
 
 const OUTPUT_CHARS: Whole = Whole { min: 1000, max: 1_000_000 };
 const KEEP_DAYS: Whole = Whole { min: 1, max: 3650 };
+const SPECIAL: Whole = Whole { min: 0, max: 20 };
 
 /// Every key, in the order of the documentation.
 pub const KEYS: &[Key] = &[
@@ -142,6 +153,28 @@ pub const KEYS: &[Key] = &[
         read: |reader, key, value| {
             reader.whole(key, value, OUTPUT_CHARS).map(Setting::OutputChars)
         },
+    },
+    Key {
+        path: "lisp.dialects",
+        kind: Kind::Lists,
+        default: Some("{}"),
+        setter: Setter::Anyone,
+        merge: Merge::ByKey,
+        doc: "Which further file extensions belong to which Lisp: common-lisp, scheme, racket, \
+              emacs-lisp or clojure. The built-in extensions stay unless one is given away.",
+        example: r#"{"common-lisp": ["lsp", "sbclrc"]}"#,
+        read: |reader, key, value| reader.lists(key, value).map(Setting::LispDialects),
+    },
+    Key {
+        path: "lisp.indent",
+        kind: Kind::Numbers(SPECIAL),
+        default: Some("{}"),
+        setter: Setter::Anyone,
+        merge: Merge::ByKey,
+        doc: "Heads of forms that have a body, each with the number of special arguments before it, \
+              as edit_sexp indents them.",
+        example: r#"{"with-my-thing": 1}"#,
+        read: |reader, key, value| reader.numbers(key, value, SPECIAL).map(Setting::LispIndent),
     },
     Key {
         path: "session.dir",

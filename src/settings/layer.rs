@@ -9,7 +9,7 @@ use std::fmt;
 use crate::settings::keys::{Setter, Setting};
 use crate::settings::raw::{Assignment, Raw};
 use crate::settings::site::{Site, Spanned};
-use crate::settings::typed::{Extra, Tools};
+use crate::settings::typed::{Extra, Lists, Tools};
 
 /// Who wrote a value, in the order in which later ones prevail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -146,6 +146,10 @@ pub struct Settings {
     pub workspace_extra: Sourced<Vec<Extra>>,
     /// The greatest length of a tool result, in characters.
     pub output_chars: Sourced<u32>,
+    /// Further extensions of each Lisp, by its name.
+    pub lisp_dialects: Sourced<Lists>,
+    /// Heads of the user's own, with the number of special arguments before the body.
+    pub lisp_indent: Sourced<Vec<(String, u32)>>,
     /// The folder that keeps sessions.
     pub session_dir: Sourced<Option<String>>,
     /// How many days a session is kept.
@@ -166,6 +170,8 @@ impl Settings {
             tools: built_in(Tools::All),
             workspace_extra: built_in(Vec::new()),
             output_chars: built_in(20_000),
+            lisp_dialects: built_in(Vec::new()),
+            lisp_indent: built_in(Vec::new()),
             session_dir: built_in(None),
             keep_days: built_in(30),
             inert: Vec::new(),
@@ -181,6 +187,18 @@ impl Settings {
             Setting::Tools(value) => self.tools = Sourced { value, origin },
             Setting::WorkspaceExtra(value) => self.workspace_extra = Sourced { value, origin },
             Setting::OutputChars(value) => self.output_chars = Sourced { value, origin },
+            Setting::LispDialects(value) => {
+                let held = &mut self.lisp_dialects.value;
+                held.retain(|(name, _)| value.iter().all(|(new, _)| new.value != name.value));
+                held.extend(value);
+                self.lisp_dialects.origin = origin;
+            }
+            Setting::LispIndent(value) => {
+                let held = &mut self.lisp_indent.value;
+                held.retain(|(name, _)| value.iter().all(|(new, _)| new != name));
+                held.extend(value);
+                self.lisp_indent.origin = origin;
+            }
             Setting::SessionDir(value) => self.session_dir = Sourced { value, origin },
             Setting::KeepDays(value) => self.keep_days = Sourced { value, origin },
         }

@@ -35,6 +35,10 @@ fn value_words(kind: Kind) -> String {
         }
         Kind::Whole(Whole { min, max }) => format!("a whole number from {min} to {max}"),
         Kind::PathOrNull => "a path (a string), or null".to_owned(),
+        Kind::Lists => "an object whose values are arrays of strings".to_owned(),
+        Kind::Numbers(Whole { min, max }) => {
+            format!("an object whose values are whole numbers from {min} to {max}")
+        }
     }
 }
 
@@ -51,6 +55,7 @@ const fn setter_words(setter: Setter) -> &'static str {
 const fn merge_words(merge: Merge) -> &'static str {
     match merge {
         Merge::Replace => "replaces the value",
+        Merge::ByKey => "joins its entries to the value's, and replaces those of the same name",
         Merge::Narrow => "narrows the value: what holds is what every layer holds",
     }
 }
@@ -143,6 +148,11 @@ fn leaf(key: &Key) -> Value {
             json!({"type": "integer", "minimum": min, "maximum": max})
         }
         Kind::PathOrNull => json!({"type": ["string", "null"], "minLength": 1}),
+        Kind::Lists => json!({"type": "object", "additionalProperties": strings()}),
+        Kind::Numbers(Whole { min, max }) => json!({
+            "type": "object",
+            "additionalProperties": {"type": "integer", "minimum": min, "maximum": max},
+        }),
     };
     if let Some(map) = schema.as_object_mut() {
         map.insert("description".to_owned(), json!(key.doc));

@@ -42,6 +42,9 @@ pub struct Extra {
     pub access: Access,
 }
 
+/// An object of lists: each name with its strings.
+pub type Lists = Vec<(Spanned<String>, Vec<Spanned<String>>)>;
+
 /// Reads the values of one file and keeps its problems.
 #[derive(Debug)]
 pub struct Reader<'a> {
@@ -138,6 +141,48 @@ impl<'a> Reader<'a> {
             self.complain(value.start(), kind);
         }
         within
+    }
+
+    /// Reads an object of arrays of strings.
+    pub fn lists(&mut self, key: &str, value: &Value<'_>) -> Option<Lists> {
+        let Value::Object(object) = value else {
+            self.wrong_type(key, "an object of arrays of strings", value);
+            return None;
+        };
+        let mut is_sound = self.unique(key, object);
+        let mut lists = Vec::with_capacity(object.properties.len());
+        for property in &object.properties {
+            let name = property.name.as_str();
+            let site = self.locator.site(property.start());
+            match self.strings(&join(key, name), &property.value) {
+                Some(list) => lists.push((Spanned { value: name.to_owned(), site }, list)),
+                None => is_sound = false,
+            }
+        }
+        is_sound.then_some(lists)
+    }
+
+    /// Reads an object of whole numbers within bounds.
+    pub fn numbers(
+        &mut self,
+        key: &str,
+        value: &Value<'_>,
+        range: Whole,
+    ) -> Option<Vec<(String, u32)>> {
+        let Value::Object(object) = value else {
+            self.wrong_type(key, "an object of whole numbers", value);
+            return None;
+        };
+        let mut is_sound = self.unique(key, object);
+        let mut numbers = Vec::with_capacity(object.properties.len());
+        for property in &object.properties {
+            let name = property.name.as_str();
+            match self.whole(&join(key, name), &property.value, range) {
+                Some(number) => numbers.push((name.to_owned(), number)),
+                None => is_sound = false,
+            }
+        }
+        is_sound.then_some(numbers)
     }
 
     /// Reads a path, or null.

@@ -15,10 +15,9 @@ use crate::tool::{Failure, Outcome, Prepared, Problem, Running};
 use crate::workspace::Target;
 
 /// Understands the acceptance of the candidate `id`, of which `path` is one of the files.
-pub(super) fn prepare(kit: &Arc<Kit>, id: String, path: &str) -> Result<Prepared, Failure> {
+pub(super) fn prepare(kit: &Arc<Kit>, id: &str, path: &str) -> Result<Prepared, Failure> {
     let named = kit.writable(path)?;
-    let held =
-        kit.session.look(|state| state.held(&id).cloned()).ok_or_else(|| unknown(&id))?;
+    let held = kit.session.look(|state| state.held(id).cloned()).ok_or_else(|| unknown(id))?;
     if held.files.iter().all(|file| file.place != named.place) {
         let files: Vec<String> = held.files.iter().map(|file| file.place.to_string()).collect();
         return Err(Failure::new(

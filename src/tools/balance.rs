@@ -86,7 +86,7 @@ pub(super) fn judge(
             Ok(Decision::Write(note)) => {
                 judged.push(Judged { draft, verb: Verb::Edited, note });
             }
-            Ok(Decision::Repaired(text)) => judged.push(repaired(draft, &text)?),
+            Ok(Decision::Repaired(best, fault)) => judged.push(repaired(draft, &best, &fault)?),
             Ok(Decision::Doubtful(found)) => {
                 doubtful.push(found);
                 judged.push(Judged { draft, verb: Verb::Edited, note: None });
@@ -105,7 +105,7 @@ pub(super) fn judge(
 
 enum Decision {
     Write(Option<String>),
-    Repaired(String),
+    Repaired(Candidate, String),
     Doubtful(Doubtful),
 }
 
@@ -144,7 +144,7 @@ fn judge_one(kit: &Kit, at: usize, draft: &Draft, policy: Policy) -> Result<Deci
 fn decided(at: usize, candidates: Vec<Candidate>, fault: String, policy: Policy) -> Decision {
     match candidates.first() {
         Some(best) if policy == Policy::Safe && best.is_safe() => {
-            Decision::Repaired(best.text.clone())
+            Decision::Repaired(best.clone(), fault)
         }
         _ => Decision::Doubtful(Doubtful { at, candidates, fault }),
     }
@@ -161,15 +161,17 @@ fn hunks(draft: &Draft) -> Vec<Hunk> {
         .collect()
 }
 
-fn repaired(draft: Draft, text: &str) -> Result<Judged, Failure> {
-    let after = Snapshot::new(text.as_bytes()).map_err(|error| {
+fn repaired(draft: Draft, best: &Candidate, fault: &str) -> Result<Judged, Failure> {
+    let note =
+        format!("(as sent it was unbalanced: {fault})\n{}", diff(&draft.place, &draft, best));
+    let after = Snapshot::new(best.text.as_bytes()).map_err(|error| {
         Failure::new(
             Code::Internal,
             format!("a repair of {} is no text: {error}.", draft.place),
         )
     })?;
     let draft = rewrite(draft.place, draft.base, &after);
-    Ok(Judged { draft, verb: Verb::Repaired, note: None })
+    Ok(Judged { draft, verb: Verb::Repaired, note: Some(note) })
 }
 
 /// Holds a patch back: one candidate for each proposal of the doubtful file, or, of several doubtful

@@ -94,7 +94,7 @@ impl Tool for Edit {
         let manner = args.manner();
         match (args.input, args.accept_repair, args.path) {
             (Some(input), None, None) => self.prepare_patch(&input, manner),
-            (None, Some(id), Some(path)) => accept::prepare(&self.kit, id, &path),
+            (None, Some(id), Some(path)) => accept::prepare(&self.kit, &id, &path),
             (None, Some(_), None) => Err(Failure::new(
                 Code::MissingArg,
                 "`path` is required with `accept_repair`: one of the candidate's files.",

@@ -14,6 +14,9 @@ mod balance;
 mod accept;
 mod undo;
 mod list_dir;
+mod forms;
+mod outline;
+mod edit_sexp;
 mod commit;
 
 pub use kit::{Kit, Lisp};
@@ -39,6 +42,8 @@ pub const ALL: &[Make] = &[
     replace::tool,
     undo::tool,
     list_dir::tool,
+    edit_sexp::tool,
+    outline::tool,
 ];
 
 /// Takes arguments that have been held against the schema as a tool's own type.

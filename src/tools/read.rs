@@ -7,12 +7,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::kit::{FILE_LIMIT_BYTES, Kit};
-use super::refuse;
+use super::{forms, refuse};
 use crate::authority::Capability;
 use crate::code::Code;
 use crate::hashline::anchor::{Extent, ROW_CHARS, push_row};
 use crate::path::Place;
 use crate::protocol::{Effect, SeenFile, SeenReach};
+use crate::syntax::Tree;
 use crate::text::{LineNo, Snapshot, clip_line, count};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Spec, Tool};
@@ -35,6 +36,7 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
         .text("path", "File to read, relative to the workspace or absolute inside it.")
         .optional_integer("start", "First line, 1-based. Default 1.")
         .optional_integer("end", "Last line, inclusive. start = end shows a long line whole.")
+        .optional_text("form", "Of a Lisp file: the top-level form to show, such as defun foo.")
         .optional_flag("raw", "Lines without their LINE:HH| anchors. Default false.")
         .build();
     let spec = Spec {
@@ -56,6 +58,7 @@ struct Args {
     path: String,
     start: Option<i64>,
     end: Option<i64>,
+    form: Option<String>,
     #[serde(default)]
     raw: bool,
 }
@@ -85,9 +88,17 @@ impl Tool for Read {
         let style = if args.raw { Style::Raw } else { Style::Anchored };
         let wanted = Wanted { start: args.start, end: args.end, style };
         wanted.check()?;
+        if args.form.is_some() {
+            if args.start.is_some() || args.end.is_some() {
+                let message =
+                    "`form` takes the place of `start` and `end`; send one or the other.";
+                return Err(Failure::new(Code::BadArg, message));
+            }
+            forms::dialect(&self.kit, &target.place)?;
+        }
         let kit = Arc::clone(&self.kit);
         let demands = vec![kit.read_demand(&target.place)];
-        Ok(Prepared::new(demands, move |_| read(&kit, &target, wanted)))
+        Ok(Prepared::new(demands, move |_| read(&kit, &target, wanted, args.form.as_deref())))
     }
 }
 
@@ -112,7 +123,12 @@ impl Wanted {
     }
 }
 
-fn read(kit: &Kit, target: &Target, wanted: Wanted) -> Result<Outcome, Failure> {
+fn read(
+    kit: &Kit,
+    target: &Target,
+    wanted: Wanted,
+    form: Option<&str>,
+) -> Result<Outcome, Failure> {
     kit.check_target_links(&Capability::FileRead, target)?;
     match target.kind {
         Kind::Folder => return Err(refuse::is_directory(&target.place)),
@@ -126,9 +142,28 @@ fn read(kit: &Kit, target: &Target, wanted: Wanted) -> Result<Outcome, Failure> 
     let loaded = loaded.map_err(|error| refuse::load(error, &[]))?;
     kit.check_links(&Capability::FileRead, &target.place, &loaded.meta)?;
     let snapshot = loaded.snapshot;
+    let wanted = match form {
+        None => wanted,
+        Some(form) => lines_of(kit, target, &snapshot, form, wanted)?,
+    };
     let page = Page::of(&snapshot, wanted, kit.output_chars)
         .ok_or_else(|| past_the_end(&target.spelled, &snapshot, wanted))?;
     Ok(page.outcome(&target.spelled, &target.place, &snapshot))
+}
+
+/// Returns the lines of a top-level form in place of those that were asked for.
+fn lines_of(
+    kit: &Kit,
+    target: &Target,
+    snapshot: &Snapshot,
+    form: &str,
+    wanted: Wanted,
+) -> Result<Wanted, Failure> {
+    let dialect = forms::dialect(kit, &target.place)?;
+    let tree = Tree::new(snapshot.text(), dialect);
+    let lines = forms::top(&tree, form, dialect, &target.spelled)?.lines;
+    let (first, last) = (i64::from(lines.start.get()), i64::from(lines.end.get()) - 1);
+    Ok(Wanted { start: Some(first), end: Some(last.max(first)), ..wanted })
 }
 
 fn past_the_end(shown: &Place, snapshot: &Snapshot, wanted: Wanted) -> Failure {

@@ -78,6 +78,14 @@ fn render(settings: &Settings) -> String {
     let _ = writeln!(text, "workspace.extra: [{}] ({origin})", extra.join(", "));
     let chars = &settings.output_chars;
     let _ = writeln!(text, "limits.output_chars: {} ({})", chars.value, chars.origin);
+    let lisp = &settings.lisp_dialects;
+    for (name, list) in &lisp.value {
+        let list: Vec<&str> = list.iter().map(|entry| entry.value.as_str()).collect();
+        let _ = writeln!(text, "lisp.dialects.{}: {list:?} ({})", name.value, lisp.origin);
+    }
+    for (head, n) in &settings.lisp_indent.value {
+        let _ = writeln!(text, "lisp.indent.{head}: {n} ({})", settings.lisp_indent.origin);
+    }
     let dir = &settings.session_dir;
     let _ = writeln!(text, "session.dir: {:?} ({})", dir.value, dir.origin);
     let days = &settings.keep_days;

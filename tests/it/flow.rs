@@ -395,16 +395,13 @@ fn a_named_session_edits_with_what_another_process_read() {
     let scratch = Scratch::new();
     scratch.lay("a.txt", "one\ntwo\n");
     let named = || SessionKind::Named(SessionId::new("s").unwrap());
-    let (rows, seen) = {
+    let rows: Vec<String> = {
         let mut first = Driven::start(scratch.options(None), named());
         let outcome = first.call("read", json!({"path": "a.txt"}));
         let app = Arc::get_mut(&mut first.app).unwrap();
         app.keep(&outcome.effects).unwrap();
-        let rows: Vec<String> =
-            outcome.text.lines().map(|row| row.split('|').next().unwrap().to_owned()).collect();
-        (rows, outcome.ok)
+        outcome.text.lines().map(|row| row.split('|').next().unwrap().to_owned()).collect()
     };
-    assert!(seen);
     let second = Driven::start(scratch.options(None), named());
     second.ok("edit", json!({"input": replace_line("a.txt", &rows[1], "TWO")}));
     assert_eq!(scratch.read("a.txt"), "one\nTWO\n");
@@ -421,9 +418,9 @@ fn sessions_that_edit_the_same_files_lose_no_accepted_edit() {
     let (n_writers, n_files, n_rounds) = (3, 4, 8);
     let scratch = Scratch::new();
     for file in 0..n_files {
-        let lines: String =
+        let lines: Vec<String> =
             (0..n_writers).map(|writer| format!("writer {writer}: start\n")).collect();
-        scratch.lay(&format!("f{file}"), lines);
+        scratch.lay(&format!("f{file}"), lines.concat());
     }
     std::thread::scope(|scope| {
         for writer in 0..n_writers {
@@ -447,9 +444,9 @@ fn sessions_that_edit_the_same_files_lose_no_accepted_edit() {
     });
     for file in 0..n_files {
         let last = n_rounds - n_files + file;
-        let wanted: String =
+        let wanted: Vec<String> =
             (0..n_writers).map(|writer| format!("writer {writer}: round {last}\n")).collect();
-        assert_eq!(scratch.read(&format!("f{file}")), wanted);
+        assert_eq!(scratch.read(&format!("f{file}")), wanted.concat());
     }
 }
 
@@ -466,4 +463,78 @@ fn an_exact_text_is_replaced_with_the_endings_of_its_place() {
     assert_eq!(scratch.read("a.txt"), "1\r\n2\r\nthree\n");
     let twice = json!({"path": "a.txt", "old_string": "nowhere", "new_string": ""});
     assert_eq!(session.refused("replace", twice).0, "old_string_not_found");
+}
+
+#[test]
+fn a_sure_repair_is_written_and_says_what_it_changed() {
+    let scratch = Scratch::new();
+    scratch.lay("a.lisp", "(defun f (x)\n  (when x\n    (print x)))\n\n(defun g () 1)\n");
+    let session = scratch.session(None);
+    let rows = anchors(&session, "a.lisp");
+    let patch = format!("@@ a.lisp\n= {}..{}\n~    (print (1+ x))\n", rows[2], rows[2]);
+    let text = session.ok("edit", json!({"input": patch}));
+    assert!(
+        text.starts_with("Edited (repaired) a.lisp") && text.contains("as sent it was"),
+        "{text}"
+    );
+    assert_eq!(
+        scratch.read("a.lisp"),
+        "(defun f (x)\n  (when x\n    (print (1+ x))))\n\n(defun g () 1)\n"
+    );
+}
+
+#[test]
+fn a_patch_that_is_held_back_is_accepted_whole_once_and_by_another_process() {
+    let scratch = Scratch::new();
+    scratch.lay("a.lisp", "(defun f (x)\n  (when x\n    (print x)))\n").lay("b.txt", "b\n");
+    let named = || SessionKind::Named(SessionId::new("s").unwrap());
+    let call = |tool: &str, arguments: Value| {
+        let mut driven = Driven::start(scratch.options(None), named());
+        let outcome = driven.call(tool, arguments);
+        Arc::get_mut(&mut driven.app).unwrap().keep(&outcome.effects).unwrap();
+        outcome
+    };
+    let anchor_of = |path: &str, line: usize| {
+        let text = call("read", json!({"path": path})).text;
+        text.lines().nth(line - 1).unwrap().split('|').next().unwrap().to_owned()
+    };
+    let (a, b) = (anchor_of("a.lisp", 3), anchor_of("b.txt", 1));
+    let patch =
+        replace_line("a.lisp", &a, "    (print (1+ x))") + &replace_line("b.txt", &b, "B");
+    let shown = call("edit", json!({"input": patch, "repair": "preview"}));
+    assert!(shown.ok && shown.text.contains("candidate"), "{}", shown.text);
+    assert_eq!(scratch.read("b.txt"), "b\n");
+    let accept = json!({"accept_repair": shown.details["candidate"], "path": "a.lisp"});
+    let wrong = json!({"accept_repair": shown.details["candidate"], "path": "c.txt"});
+    assert_eq!(call("edit", wrong).error.unwrap().code.as_str(), "bad_arg");
+    scratch.lay("b.txt", "somebody else\n");
+    assert_eq!(call("edit", accept.clone()).error.unwrap().code.as_str(), "stale_candidate");
+    scratch.lay("b.txt", "b\n");
+    let accepted = call("edit", accept.clone());
+    assert!(accepted.ok, "{}", accepted.text);
+    assert_eq!(scratch.read("a.lisp"), "(defun f (x)\n  (when x\n    (print (1+ x))))\n");
+    assert_eq!(scratch.read("b.txt"), "B\n");
+    assert_eq!(call("edit", accept).error.unwrap().code.as_str(), "unknown_candidate");
+}
+
+#[test]
+fn forms_are_listed_shown_and_replaced_as_forms() {
+    let scratch = Scratch::new();
+    scratch.lay("a.lisp", "(defun f (x)\n  (g x))\n\n(defun h (x)\n  (g x))\n");
+    let session = scratch.session(None);
+    assert_eq!(
+        session.ok("outline", json!({"path": "a.lisp"})),
+        "1..2  (defun f)\n4..5  (defun h)"
+    );
+    let shown = session.ok("read", json!({"path": "a.lisp", "form": "defun h"}));
+    assert!(shown.starts_with("4:") && shown.lines().count() == 2, "{shown}");
+    let form = |within: Value| json!({"path": "a.lisp", "match_form": "(g x)", "new_form": "(let ((y x))\n(g y))", "within": within});
+    let (code, text) = session.refused("edit_sexp", form(Value::Null));
+    assert_eq!(code, "ambiguous_form");
+    assert!(text.contains("2:3, 5:3") && text.ends_with("nothing was written"), "{text}");
+    session.ok("edit_sexp", form(json!("defun h")));
+    assert_eq!(
+        scratch.read("a.lisp"),
+        "(defun f (x)\n  (g x))\n\n(defun h (x)\n  (let ((y x))\n    (g y)))\n"
+    );
 }

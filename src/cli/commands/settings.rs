@@ -76,6 +76,19 @@ fn values(settings: &Settings) -> Vec<(String, String, String)> {
         settings.output_chars.value.to_string(),
         &settings.output_chars.origin,
     );
+    let lists: Vec<String> = settings
+        .lisp_dialects
+        .value
+        .iter()
+        .map(|(name, list)| {
+            let list: Vec<&str> = list.iter().map(|entry| entry.value.as_str()).collect();
+            format!("{:?}: {list:?}", name.value)
+        })
+        .collect();
+    row("lisp.dialects", format!("{{{}}}", lists.join(", ")), &settings.lisp_dialects.origin);
+    let heads: Vec<String> =
+        settings.lisp_indent.value.iter().map(|(head, n)| format!("{head:?}: {n}")).collect();
+    row("lisp.indent", format!("{{{}}}", heads.join(", ")), &settings.lisp_indent.origin);
     let dir =
         settings.session_dir.value.as_ref().map_or("null".to_owned(), |dir| format!("{dir:?}"));
     row("session.dir", dir, &settings.session_dir.origin);

@@ -1,0 +1,173 @@
+//! `edit_sexp`: replaces or deletes a Lisp form as a form. The form that is given is the proof.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::balance::Policy;
+use super::drafts::{self, DIFF_CHARS, DIFF_ROWS, Written};
+use super::forms;
+use super::kit::{Kit, demand};
+use crate::authority::Capability;
+use crate::code::Code;
+use crate::hashline::rewrite;
+use crate::path::Place;
+use crate::syntax::{self, Dialect, Form, FormError, NodeId, Tree};
+use crate::text::{Snapshot, unified};
+use crate::tool::args::Schema;
+use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Running, Spec, Tool};
+use crate::workspace::Target;
+
+struct EditSexp {
+    kit: Arc<Kit>,
+    spec: Spec,
+}
+
+/// Makes the tool.
+pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
+    let schema = Schema::new()
+        .text("path", "Lisp file to edit; it need not have been read.")
+        .text(
+            "match_form",
+            "The form to replace; white space and comments do not count, atoms must be equal.",
+        )
+        .text("new_form", "The form in its place; empty deletes.")
+        .optional_text("within", "Only inside this top-level form, such as defun foo.")
+        .optional_flag("replace_all", "Every match, not exactly one. Default false.")
+        .optional_flag("dry_run", "Only show what would change. Default false.")
+        .build();
+    let spec = Spec {
+        name: "edit_sexp".to_owned(),
+        description:
+            "Replace a form of Lisp source as a form, or delete it. Its lines are indented by \
+            convention; everything else keeps its bytes."
+                .to_owned(),
+        schema,
+        toolset: "lisp",
+        reach: Reach::Writes,
+        paging: Paging::Clamp,
+    };
+    Arc::new(EditSexp { kit: Arc::clone(kit), spec })
+}
+
+#[derive(Debug, Deserialize)]
+struct Args {
+    path: String,
+    match_form: String,
+    new_form: String,
+    within: Option<String>,
+    #[serde(default)]
+    replace_all: bool,
+    #[serde(default)]
+    dry_run: bool,
+}
+
+impl Tool for EditSexp {
+    fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    fn prepare(&self, arguments: Map<String, Value>) -> Result<Prepared, Failure> {
+        let args: Args = super::parsed(arguments)?;
+        let target = self.kit.writable(&args.path)?;
+        let dialect = forms::dialect(&self.kit, &target.place)?;
+        one_form("match_form", &args.match_form, dialect)?;
+        if !is_blank(&args.new_form, dialect) {
+            one_form("new_form", &args.new_form, dialect)?;
+        }
+        let kit = Arc::clone(&self.kit);
+        let demands = vec![demand(Capability::FileEdit, &target.place)];
+        Ok(Prepared::new(demands, move |running| edit(&kit, target, &args, dialect, running)))
+    }
+}
+
+fn is_blank(text: &str, dialect: &'static Dialect) -> bool {
+    matches!(Form::parse(text, dialect), Err(FormError::Empty))
+}
+
+fn one_form<'t>(
+    name: &str,
+    text: &'t str,
+    dialect: &'static Dialect,
+) -> Result<Form<'t>, Failure> {
+    Form::parse(text, dialect).map_err(|error| {
+        Failure::new(Code::BadArg, format!("`{name}` must be one form: {error}."))
+    })
+}
+
+fn edit(
+    kit: &Kit,
+    target: Target,
+    args: &Args,
+    dialect: &'static Dialect,
+    running: &Running,
+) -> Result<Outcome, Failure> {
+    let now = drafts::load(kit, &target)?;
+    let text = edited(kit, &target.place, now.text(), args, dialect)?;
+    let after = Snapshot::new(text.as_bytes()).map_err(|error| {
+        Failure::new(
+            Code::BadArg,
+            format!("`new_form` is no text that a file may hold: {error}."),
+        )
+    })?;
+    if args.dry_run {
+        let diff = unified(&now, &after, DIFF_ROWS, DIFF_CHARS);
+        let said = format!("(dry run: nothing was written)\n{diff}");
+        return Ok(Outcome::success(said).detail("diff", diff));
+    }
+    let draft = rewrite(target.place.clone(), now, &after);
+    let written = Written { label: "edit", targets: &[target], effects: Vec::new() };
+    drafts::write_balanced(kit, running, written, vec![draft], Policy::Reject)
+}
+
+/// Returns the text with the form replaced or deleted.
+fn edited(
+    kit: &Kit,
+    place: &Place,
+    text: &str,
+    args: &Args,
+    dialect: &'static Dialect,
+) -> Result<String, Failure> {
+    let tree = Tree::new(text, dialect);
+    let wanted = one_form("match_form", &args.match_form, dialect)?;
+    let within = match &args.within {
+        None => None,
+        Some(description) => Some(forms::top(&tree, description, dialect, place)?.id),
+    };
+    let found = syntax::find(&tree, &wanted, within);
+    judge(&tree, &found, args, place)?;
+    if is_blank(&args.new_form, dialect) {
+        return Ok(syntax::delete(&tree, &found));
+    }
+    let new = one_form("new_form", &args.new_form, dialect)?;
+    Ok(syntax::replace(&tree, &found, &new, dialect, &kit.lisp.rules(dialect)).text)
+}
+
+fn judge(tree: &Tree<'_>, found: &[NodeId], args: &Args, place: &Place) -> Result<(), Failure> {
+    let scope = args.within.as_ref().map_or_else(String::new, |w| format!(" within {w:?}"));
+    match found {
+        [] => Err(Failure::new(
+            Code::NoSuchForm,
+            format!(
+                "the form does not occur in {place}{scope}: structure and the text of every atom must be \
+                 equal, case included; read the file to see it."
+            ),
+        )),
+        [_] => Ok(()),
+        _ if args.replace_all => Ok(()),
+        several => {
+            let starts: Vec<usize> =
+                several.iter().map(|&id| tree.node(id).span.start).collect();
+            let places = forms::places(tree.text(), &starts);
+            Err(Failure::new(
+                Code::AmbiguousForm,
+                format!(
+                    "the form occurs {} times in {place}{scope}, at {places} (line:column); name the \
+                     top-level form with `within`, match a larger form, or send replace_all.",
+                    several.len()
+                ),
+            ))
+        }
+    }
+}
