@@ -171,7 +171,7 @@ fn edit(
     let mut refusal = Refusal::default();
     let mut loaded = Vec::new();
     for (patch, target) in files.iter().zip(targets) {
-        match drafts::load(kit, target) {
+        match kit.load(&Capability::FileEdit, target) {
             Ok(now) => {
                 loaded.push(Loaded { patch, now, seen: drafts::seen(kit, &target.place) });
             }

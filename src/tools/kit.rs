@@ -9,6 +9,7 @@ use crate::path::Place;
 use crate::session::Session;
 use crate::store::WorkspaceStore;
 use crate::syntax::{Dialect, Dialects, IndentRules};
+use crate::text::Snapshot;
 use crate::tool::Failure;
 use crate::workspace::{Forbidden, Forbids, Kind, Meta, Selection, Target, Workspace};
 
@@ -144,7 +145,28 @@ impl Kit {
             .is_ok_and(|target| self.check_target_links(&Capability::FileRead, &target).is_ok())
     }
 
-    /// The same for a target that has been resolved.
+    /// Loads the text file that a tool reads or edits, under the capability that it needs for that.
+    pub(super) fn load(
+        &self,
+        capability: &Capability,
+        target: &Target,
+    ) -> Result<Snapshot, Failure> {
+        self.check_target_links(capability, target)?;
+        match target.kind {
+            Kind::Folder => return Err(refuse::is_directory(&target.place)),
+            Kind::Other => return Err(refuse::not_regular(&target.place)),
+            Kind::Missing { .. } => {
+                return Err(refuse::not_found(&target.place, &self.near(target)));
+            }
+            Kind::File(_) => {}
+        }
+        let loaded = self.workspace.load(&target.place, FILE_LIMIT_BYTES);
+        let loaded = loaded.map_err(|error| refuse::load(error, &[]))?;
+        self.check_links(capability, &target.place, &loaded.meta)?;
+        Ok(loaded.snapshot)
+    }
+
+    /// Refuses a target that is a file with several names where the capability is held in part.
     pub(super) fn check_target_links(
         &self,
         capability: &Capability,
