@@ -178,6 +178,10 @@ fn prior(kit: &Kit, target: &Target) -> Result<Prior, Failure> {
     match kit.workspace.load_bytes(&target.place, FILE_LIMIT_BYTES) {
         Ok((bytes, meta)) => {
             kit.check_links(&Capability::FileWrite, &target.place, &meta)?;
+            if !kit.may_read(&target.place) {
+                // Writing gives no right to be shown what was there.
+                return Ok(Prior::Bytes(bytes));
+            }
             Ok(Snapshot::new(&bytes).map_or(Prior::Bytes(bytes), Prior::Text))
         }
         Err(LoadError::NotFound(_)) => Ok(Prior::Nothing),

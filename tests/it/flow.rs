@@ -313,3 +313,79 @@ fn two_sessions_that_write_one_file_lose_no_write() {
     assert!(last.ends_with(" 9"), "{last}");
     assert_eq!(entries(&scratch.path("")), ["a.txt"]);
 }
+
+#[test]
+fn outside_a_scope_nothing_is_told_of_what_stands_there() {
+    let scratch = Scratch::new();
+    scratch.lay("src/a.rs", "a\n").lay("priv/k.rs", "secret\n").lay("top.txt", "secret\n");
+    symlink("/etc", scratch.path("priv/out")).unwrap();
+    symlink("../priv", scratch.path("src/folder")).unwrap();
+    symlink("../priv/k.rs", scratch.path("src/file")).unwrap();
+    symlink("../priv/nothing", scratch.path("src/nothing")).unwrap();
+    symlink("a.rs", scratch.path("src/inside")).unwrap();
+    for capabilities in ["file/read(src/**),file/write(src/**)", ""] {
+        let session = scratch.session(Some(capabilities));
+        // Each pair is something that exists and the same with nothing there.
+        for (there, not_there) in [
+            ("top.txt/x", "tip.txt/x"),
+            ("priv/k.rs/x/y", "priv/n.rs/x/y"),
+            ("priv/out", "priv/not"),
+            ("priv/out/passwd", "priv/not/passwd"),
+            ("src/folder/k.rs/x", "src/folder/n.rs/x"),
+            ("priv", "prov"),
+        ] {
+            for (tool, key) in [("read", "path"), ("list_dir", "path"), ("find", "pattern")] {
+                let refused = |path: &str| session.refused(tool, json!({key: path}));
+                let (code, text) = refused(there);
+                assert_eq!(code, "capability_denied", "{tool} {there}: {text}");
+                let last = |path: &str| path.rsplit_once('/').map_or(path, |p| p.0).to_owned();
+                let masked = |text: &str| {
+                    [there, not_there, &last(there), &last(not_there), "k.rs", "n.rs"]
+                        .iter()
+                        .fold(text.to_owned(), |text, part| text.replace(part, "_"))
+                };
+                assert_eq!(masked(&refused(not_there).1), masked(&text), "{tool} {there}");
+            }
+            let written = session.refused("write", json!({"path": there, "content": ""}));
+            assert_eq!(written.0, "capability_denied", "{there}: {}", written.1);
+        }
+    }
+    let session = scratch.session(Some("file/read(src/**)"));
+    assert_eq!(
+        session.ok("list_dir", json!({"path": "src"})),
+        "a.rs  2 B\ninside  2 B, symlink\n(3 entries outside what this session may read and left out)"
+    );
+    for pattern in ["priv/*", "prov/*", "top.txt/*", "src/folder/**"] {
+        assert_eq!(session.refused("find", json!({"pattern": pattern})).0, "capability_denied");
+        let search = json!({"pattern": "secret", "path": pattern});
+        assert_eq!(session.refused("search", search).0, "capability_denied");
+    }
+}
+
+#[test]
+fn who_may_write_but_not_read_is_not_shown_what_was_replaced() {
+    let scratch = Scratch::new();
+    scratch.lay("src/a.rs", "secret\n");
+    let session = scratch.session(Some("file/write(src/**)"));
+    let outcome = session.call("write", json!({"path": "src/a.rs", "content": "new\n"}));
+    assert!(outcome.ok, "{}", outcome.text);
+    let told = Value::Object(outcome.details.clone()).to_string();
+    assert!(!told.contains("secret"), "{told}");
+    assert_eq!(outcome.details["prior"]["bytes"], 7);
+    session.ok("undo", json!({}));
+    assert_eq!(scratch.read("src/a.rs"), "secret\n");
+}
+
+#[test]
+fn nothing_can_be_put_where_settings_belong() {
+    let scratch = Scratch::new();
+    let session = scratch.session(None);
+    for path in
+        [".killick", "sub/.killick", ".killick/settings.json/x", ".KILLICK/Settings.json/x"]
+    {
+        let (code, _) = session.refused("write", json!({"path": path, "content": "x"}));
+        assert_eq!(code, "forbidden_path", "{path}");
+    }
+    assert!(entries(&scratch.path("")).is_empty());
+    session.ok("write", json!({"path": ".killick/init.lisp", "content": "x"}));
+}
