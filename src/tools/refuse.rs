@@ -113,6 +113,16 @@ pub(super) fn is_directory(place: &Place) -> Failure {
     )
 }
 
+/// Refuses a path that asks for a folder where a file is to be made.
+pub(super) fn names_a_folder(path: &str) -> Failure {
+    Failure::new(
+        Code::IsDirectory,
+        format!(
+            "{path} ends in a slash and so names a folder; name the file that is to be made."
+        ),
+    )
+}
+
 /// Refuses a pipe, a device or a socket.
 pub(super) fn not_regular(place: &Place) -> Failure {
     Failure::new(

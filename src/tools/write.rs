@@ -64,7 +64,12 @@ impl Tool for Write {
         let target = self.kit.writable(&args.path)?;
         let kit = Arc::clone(&self.kit);
         let demands = vec![demand(Capability::FileWrite, &target.place)];
-        Ok(Prepared::new(demands, move |running| write(&kit, &target, &args.content, running)))
+        Ok(Prepared::new(demands, move |running| {
+            if args.path.ends_with('/') && matches!(target.kind, Kind::Missing { .. }) {
+                return Err(refuse::names_a_folder(&args.path));
+            }
+            write(&kit, &target, &args.content, running)
+        }))
     }
 }
 

@@ -389,3 +389,20 @@ fn nothing_can_be_put_where_settings_belong() {
     assert!(entries(&scratch.path("")).is_empty());
     session.ok("write", json!({"path": ".killick/init.lisp", "content": "x"}));
 }
+
+#[test]
+fn a_path_that_ends_in_a_slash_makes_no_file() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "a");
+    let session = scratch.session(None);
+    for path in ["new/", "d/new//"] {
+        let (code, text) = session.refused("write", json!({"path": path, "content": "x"}));
+        assert_eq!(code, "is_directory", "{text}");
+    }
+    assert_eq!(entries(&scratch.path("")), ["a.txt"]);
+    let scoped = scratch.session(Some("file/write(src/**)"));
+    for path in ["new/", "a.txt/"] {
+        let (code, _) = scoped.refused("write", json!({"path": path, "content": "x"}));
+        assert_eq!(code, "capability_denied", "{path}");
+    }
+}
