@@ -15,7 +15,9 @@ use crate::syntax::{self, Dialects};
 use crate::text::{Digest, LineDiff, Snapshot, count, unified};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Running, Spec, Tool};
-use crate::workspace::{Change, Committed, Expected, Kind, LoadError, Parents, Target};
+use crate::workspace::{
+    Change, Committed, CommittedFile, Expected, Fate, Kind, LoadError, Parents, Target,
+};
 
 /// How much of a diff rides in the details.
 const DIFF_ROWS: usize = 200;
@@ -124,6 +126,7 @@ fn write(
         target.spelled
     )];
     lines.extend(unseen(kit, target, &prior));
+    lines.extend(committed.files.iter().filter_map(gone));
     lines.extend(unbalanced(target, content));
     lines.extend(commit::recovered(&committed.recovered));
     let mut outcome = Outcome::success(lines.join("\n"))
@@ -209,6 +212,16 @@ fn unseen(kit: &Kit, target: &Target, prior: &Prior) -> Option<String> {
         }
         Some(_) => None,
     })
+}
+
+/// Says when what was replaced is not kept.
+fn gone(file: &CommittedFile) -> Option<String> {
+    match file.fate {
+        Fate::Gone => Some(
+            "(what it replaced was too large to keep: undo cannot bring it back)".to_owned(),
+        ),
+        Fate::Kept => None,
+    }
 }
 
 /// Says when a Lisp file is not balanced.

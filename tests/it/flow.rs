@@ -406,3 +406,35 @@ fn a_path_that_ends_in_a_slash_makes_no_file() {
         assert_eq!(code, "capability_denied", "{path}");
     }
 }
+
+#[test]
+fn what_a_late_writer_did_to_a_kept_content_is_told_and_harms_no_later_one() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "one\n").lay("b.txt", "one\n");
+    let session = scratch.session(None);
+    let mut late = fs::OpenOptions::new().append(true).open(scratch.path("a.txt")).unwrap();
+    session.ok("write", json!({"path": "a.txt", "content": "two\n"}));
+    std::io::Write::write_all(&mut late, b"late\n").unwrap();
+    let (code, text) = session.refused("undo", json!({}));
+    assert_eq!(code, "conflict", "{text}");
+    let kept = text.split("What it became is in ").nth(1).unwrap();
+    let kept = kept.split(".\n").next().unwrap();
+    assert_eq!(fs::read_to_string(kept).unwrap(), "one\nlate\n");
+    session.ok("write", json!({"path": "b.txt", "content": "two\n"}));
+    session.ok("undo", json!({}));
+    assert_eq!(scratch.read("b.txt"), "one\n");
+}
+
+#[test]
+fn a_write_says_when_what_it_replaced_is_too_large_to_bring_back() {
+    let scratch = Scratch::new();
+    fs::File::create(scratch.path("large")).unwrap().set_len((64 << 20) + 1).unwrap();
+    let session = scratch.session(None);
+    let text = session.ok("write", json!({"path": "large", "content": "small"}));
+    assert!(text.contains("undo cannot bring it back"), "{text}");
+    assert_eq!(session.refused("undo", json!({})).0, "not_found");
+    let text = session.ok("write", json!({"path": "large", "content": "again"}));
+    assert!(!text.contains("undo cannot"), "{text}");
+    session.ok("undo", json!({}));
+    assert_eq!(scratch.read("large"), "small");
+}
