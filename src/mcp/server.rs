@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    InitializeResult, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ServerCapabilities, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, Implementation, InitializeResult, JsonObject, ListToolsResult,
+    MetaObject, PaginatedRequestParams, ServerCapabilities, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use serde_json::{Value, json};
 
@@ -23,6 +24,9 @@ use crate::tool::{Outcome, Reach, Spec};
 const INSTRUCTIONS: &str = "Files are addressed by anchors: read and search show every line as \
 LINE:HH|content. Paths are relative to the workspace. A refusal opens with its code and says what to \
 do next.";
+
+/// The longest message that is taken. A longer one is dropped unanswered, as its number is not known.
+const MAX_LINE_BYTES: usize = 256 << 20;
 
 /// Why the server ended without its client closing it.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +42,10 @@ pub enum ServeError {
 /// Serves `executor` on standard input and output until the client closes its side.
 pub async fn serve_stdio(executor: Arc<Executor>) -> Result<(), ServeError> {
     let server = Server { executor };
-    let service = match server.serve(stdio_pipes()).await {
+    let (input, output) = stdio_pipes();
+    let transport =
+        AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE_BYTES);
+    let service = match server.serve(transport).await {
         Ok(service) => service,
         // A client that leaves before it has said anything wanted nothing.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -78,6 +85,29 @@ impl ServerHandler for Server {
         let call = Call { tool: request.name.into_owned(), arguments };
         let outcome = self.executor.call(call, &context.ct).await;
         Ok(CallToolResponse::from(answered(outcome)))
+    }
+
+    /// Answers what the protocol's types do not take; a call whose arguments are no object is a call still.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, rmcp::ErrorData> {
+        if request.method != "tools/call" {
+            let message = format!("there is no method `{}`", request.method);
+            return Err(rmcp::ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
+        }
+        let mut params = request.params.unwrap_or_default();
+        let Some(tool) = params.get("name").and_then(Value::as_str).map(str::to_owned) else {
+            let message = "tools/call takes {name, arguments}, the name being a string";
+            return Err(rmcp::ErrorData::invalid_params(message, None));
+        };
+        let arguments = params.get_mut("arguments").map(Value::take).unwrap_or_default();
+        let outcome = self.executor.call(Call { tool, arguments }, &context.ct).await;
+        let result = serde_json::to_value(answered(outcome));
+        result.map(CustomResult::new).map_err(|error| {
+            rmcp::ErrorData::internal_error(format!("the result has no JSON: {error}"), None)
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use crate::authority::{Capability, Demand, Grant, Resource};
 use crate::code::Code;
 use crate::path::Place;
 use crate::tool::Failure;
-use crate::workspace::{Forbidden, LoadError, PathError, SelectError};
+use crate::workspace::{Forbidden, LoadError, PathError, PatternError};
 
 /// Refuses a path that means no place.
 pub(super) fn path(error: PathError) -> Failure {
@@ -49,14 +49,9 @@ pub(super) fn path(error: PathError) -> Failure {
     }
 }
 
-/// Refuses a pattern that means nothing.
-pub(super) fn select(error: SelectError) -> Failure {
-    match error {
-        SelectError::Path(error) => path(error),
-        SelectError::Pattern(error) => {
-            Failure::new(Code::BadArg, format!("the pattern is no glob: {error}."))
-        }
-    }
+/// Refuses a text that is no pattern.
+pub(super) fn pattern(error: &PatternError) -> Failure {
+    Failure::new(Code::BadArg, format!("the pattern is no glob: {error}."))
 }
 
 /// Refuses a place that the file tools keep away from.
@@ -118,6 +113,16 @@ pub(super) fn is_directory(place: &Place) -> Failure {
     )
 }
 
+/// Refuses a path that asks for a folder where a file is to be made.
+pub(super) fn names_a_folder(path: &str) -> Failure {
+    Failure::new(
+        Code::IsDirectory,
+        format!(
+            "{path} ends in a slash and so names a folder; name the file that is to be made."
+        ),
+    )
+}
+
 /// Refuses a pipe, a device or a socket.
 pub(super) fn not_regular(place: &Place) -> Failure {
     Failure::new(
@@ -138,10 +143,10 @@ pub(super) fn not_a_folder(place: &Place) -> Failure {
     Failure::new(Code::BadArg, format!("{place} is no folder; read shows what a file holds."))
 }
 
-/// Refuses a folder below which nothing may be read.
-pub(super) fn denied(folder: &Place, grant: &Grant) -> Failure {
+/// Refuses a place that the grant does not cover, in the words of the executor.
+pub(super) fn denied(capability: &Capability, place: &Place, grant: &Grant) -> Failure {
     let demand =
-        Demand { capability: Capability::FileRead, resource: Resource::Path(folder.clone()) };
+        Demand { capability: capability.clone(), resource: Resource::Path(place.clone()) };
     let denial =
         grant.check(&demand).err().map_or_else(String::new, |denial| denial.to_string());
     Failure::new(Code::CapabilityDenied, format!("{denial}."))

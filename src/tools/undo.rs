@@ -175,6 +175,14 @@ fn refused(error: UndoError) -> Failure {
                 "the old content of {place} is not kept any more, so it cannot be restored."
             ),
         ),
+        UndoError::Altered { place, kept } => Failure::new(
+            Code::Conflict,
+            format!(
+                "the old content of {place} cannot be restored: a program that still had the file open \
+                 wrote to it afterwards. What it became is in {}.",
+                kept.display()
+            ),
+        ),
         UndoError::NoRoot(place) => Failure::new(
             Code::PathEscape,
             format!("{place} lies beneath a root that this session does not have."),

@@ -18,7 +18,7 @@ use crate::tool::Outcome;
 /// What is wrong with the words after the tool's name.
 #[derive(Debug, thiserror::Error)]
 enum BadCall {
-    #[error("`{0}` is neither a JSON object nor key=value")]
+    #[error("`{0}` is no key=value; arguments are one JSON object or any number of key=value")]
     NoKey(String),
     #[error("the arguments are no JSON")]
     Json(#[source] serde_json::Error),
