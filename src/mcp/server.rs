@@ -16,7 +16,9 @@ use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use serde_json::{Value, json};
+use tokio::io::DuplexStream;
 
+use super::framing::{Framing, MAX_LINE_BYTES};
 use crate::dispatch::{Call, Executor};
 use crate::tool::{Outcome, Reach, Spec};
 
@@ -24,9 +26,6 @@ use crate::tool::{Outcome, Reach, Spec};
 const INSTRUCTIONS: &str = "Files are addressed by anchors: read and search show every line as \
 LINE:HH|content. Paths are relative to the workspace. A refusal opens with its code and says what to \
 do next.";
-
-/// The longest message that is taken. A longer one is dropped unanswered, as its number is not known.
-const MAX_LINE_BYTES: usize = 256 << 20;
 
 /// Why the server ended without its client closing it.
 #[derive(Debug, thiserror::Error)]
@@ -41,8 +40,18 @@ pub enum ServeError {
 
 /// Serves `executor` on standard input and output until the client closes its side.
 pub async fn serve_stdio(executor: Arc<Executor>) -> Result<(), ServeError> {
-    let server = Server { executor };
     let (input, output) = stdio_pipes();
+    let (framing, input, output) = Framing::start(input, output);
+    let served = serve(Server { executor }, input, output).await;
+    framing.finish().await;
+    served
+}
+
+async fn serve(
+    server: Server,
+    input: DuplexStream,
+    output: DuplexStream,
+) -> Result<(), ServeError> {
     let transport =
         AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE_BYTES);
     let service = match server.serve(transport).await {

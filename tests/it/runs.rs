@@ -164,6 +164,9 @@ fn an_mcp_client_is_served_until_it_closes_and_every_request_is_answered() {
     for message in messages {
         writeln!(stdin, "{message}").unwrap();
     }
+    let unreadable =
+        r#"{"jsonrpc": "2.0", "id": 12, "method": "tools/call", "params": "\ud800"}"#;
+    writeln!(stdin, "{unreadable}").unwrap();
     drop(stdin);
     let answers: Vec<Value> = BufReader::new(child.stdout.take().unwrap())
         .lines()
@@ -172,7 +175,8 @@ fn an_mcp_client_is_served_until_it_closes_and_every_request_is_answered() {
     assert!(child.wait().unwrap().success());
     let whole = |id: u32| answers.iter().find(|a| a["id"] == id).unwrap();
     let answer = |id: u32| &whole(id)["result"];
-    assert_eq!(answers.len(), 11);
+    assert_eq!(answers.len(), 12);
+    assert_eq!(whole(12)["error"]["code"], -32700);
     assert_eq!(answer(3)["content"][0]["text"], "1:64|alpha\n2:c6|beta");
     assert_eq!(answer(5)["_meta"]["killick"]["details"]["prior"], "1");
     assert_eq!(answer(6)["isError"], true);
