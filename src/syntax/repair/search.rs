@@ -653,7 +653,8 @@ impl<'a> Search<'a> {
             let evidence = self.closing(&top, gap);
             let spot = match self.spot(at) {
                 Spot::Middle if top.splits(item, follows, gap) => Spot::Within,
-                spot @ (Spot::Trailing | Spot::Within | Spot::Middle) => spot,
+                Spot::Middle if top.n == 1 => Spot::Head,
+                spot @ (Spot::Trailing | Spot::Within | Spot::Middle | Spot::Head) => spot,
             };
             let cost = match (hollow, nth) {
                 (true, 0) => weigh::CLOSER_OF_EMPTY,
@@ -695,6 +696,7 @@ impl<'a> Search<'a> {
         let problem = self.problem;
         let target = &problem.old.end;
         let mut stack = state.stack;
+        let mut lost = false;
         for &(delim, home) in target.iter().rev() {
             let entry = self.entry(stack)?;
             if entry.delim != delim {
@@ -705,10 +707,7 @@ impl<'a> Search<'a> {
                 Held::Gone => !matches!(entry.home, Home::Before(_)),
                 Held::Nobody => false,
             };
-            if !kept {
-                state.cost += weigh::LOST_PARENT;
-                state.marks.body_left = true;
-            }
+            lost |= !kept;
             if entry.home == home && matches!(home, Home::Before(_)) {
                 break;
             }
@@ -717,8 +716,17 @@ impl<'a> Search<'a> {
         if state.depth != i32::try_from(target.len()).ok()? {
             return None;
         }
+        if lost {
+            state.cost += weigh::LOST_PARENT;
+            state.marks.body_left = true;
+        }
         if let Some(next) = &problem.next {
-            let held = Held::translate(target.last().map(|&(_, home)| home), problem.alignment);
+            // What a lost parent costs is charged once.
+            let held = if lost {
+                Held::Gone
+            } else {
+                Held::translate(target.last().map(|&(_, home)| home), problem.alignment)
+            };
             self.begin_line(&mut state, next, Some(held), None);
         }
         Some(state)
