@@ -15,9 +15,19 @@ pub(super) fn opener_was_lost(view: &View) -> bool {
     })
 }
 
-/// Returns whether an opener may be missing before a datum that is new.
+/// Returns whether an opener may be missing before a datum that is new, or before a closer.
 pub(super) fn opener_may_be_lost(view: &View) -> bool {
     let items = &view.new.items;
+    let replaced = |at: usize| {
+        view.alignment.old_of[at]
+            .is_some_and(|old| openers_before(&view.old.items, old) > openers_before(items, at))
+    };
+    let hollow = |at: usize| {
+        matches!(items[at].kind, ItemKind::Close(_)) && items[at].spaced && !items[at].first
+    };
+    if data(items).any(replaced) || (0..items.len()).any(hollow) {
+        return true;
+    }
     data(items)
         .enumerate()
         .any(|(datum, at)| !view.alignment.same[datum] && looks_bare(items, at, view))
@@ -57,9 +67,11 @@ fn looks_bare(items: &[Item], at: usize, view: &View) -> bool {
     let Some(opener) = before.filter(|before| matches!(before.kind, ItemKind::Open(_))) else {
         return match items[at].role {
             Role::FunctionQuoted => false,
-            // A quote within a quoted list would be odd.
-            Role::Quoted => items.get(at + 1).is_none_or(|next| next.lead == next.col),
-            Role::Name | Role::ListTaker | Role::Keyword | Role::Other => true,
+            // A function's quote within a quoted list would be odd.
+            Role::Quoted => {
+                items.get(at + 1).is_none_or(|next| next.role != Role::FunctionQuoted)
+            }
+            Role::Name | Role::ListTaker | Role::Definer | Role::Keyword | Role::Other => true,
         };
     };
     if opener.first {

@@ -50,6 +50,8 @@ pub(super) struct Item {
     pub(super) role: Role,
     /// Whether white space stands before it on its line.
     pub(super) spaced: bool,
+    /// Whether a quote or backquote stands before it.
+    pub(super) quoted: bool,
 }
 
 /// What a datum could be in a form.
@@ -59,6 +61,8 @@ pub(super) enum Role {
     Name,
     /// The name at the head of a form that takes a list of lists: `let`, `cond`.
     ListTaker,
+    /// The name at the head of a form that defines something with arguments: `defun`.
+    Definer,
     /// A keyword.
     Keyword,
     /// It has a prefix: it could be the first of a quoted list.
@@ -78,7 +82,7 @@ pub(super) struct Frame {
     pub(super) second: Option<usize>,
     /// The column of its last element that is first on a line.
     pub(super) child: Option<usize>,
-    /// How many elements it has, up to three.
+    /// How many elements it has, up to four.
     pub(super) n: u8,
 }
 
@@ -194,7 +198,7 @@ pub(super) fn before(text: &str, dialect: &'static Dialect, start: usize) -> Bef
 
 fn note_element(open: &mut [Open], (at, fresh): (usize, bool), line: usize) {
     if let Some(top) = open.last_mut() {
-        top.n = (top.n + 1).min(3);
+        top.n = (top.n + 1).min(4);
         if fresh {
             top.child = Some(at);
         }
@@ -377,6 +381,8 @@ impl<'t> Reader<'t> {
                 role(token.kind, prefixed, text)
             },
             spaced: self.spaced,
+            quoted: self.text.as_bytes()[..token.span.start].ends_with(b"'") && !function
+                || self.text.as_bytes()[..token.span.start].ends_with(b"`"),
         });
         self.at = token.span.end;
     }
@@ -414,6 +420,11 @@ fn role(kind: TokenKind, prefixed: bool, text: &str) -> Role {
     }
     if !text.chars().any(char::is_alphanumeric) || text.starts_with(['#', '?', '\\', '|']) {
         return Role::Other;
+    }
+    const PLAIN: [&str; 6] =
+        ["def", "defvar", "defparameter", "defconst", "defcustom", "defonce"];
+    if text.starts_with("def") && !PLAIN.contains(&text) {
+        return Role::Definer;
     }
     let stem = text.split(['-', '*']).next().unwrap_or(text);
     if LIST_TAKERS.contains(&stem) { Role::ListTaker } else { Role::Name }

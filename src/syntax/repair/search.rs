@@ -87,8 +87,16 @@ struct Entry {
     line: usize,
     /// Whether it begins a line of a body: two columns in, or at top level.
     in_body: bool,
-    /// Which element of its holder it is: the first, the second, or a later one.
+    /// Which element of its holder it is, up to the fourth.
     nth_of_holder: u8,
+    /// Whether it is first on its line.
+    first: bool,
+    /// Whether its holder has round delimiters.
+    in_round: bool,
+    /// Whether its holder defines something that takes arguments.
+    in_definition: bool,
+    /// Whether it begins with a name that defines.
+    defines: bool,
     /// Whether it is quoted.
     quoted: bool,
     /// Whether it was there before the edit.
@@ -247,7 +255,11 @@ impl<'a> Search<'a> {
                 n: frame.n,
                 line: usize::MAX,
                 in_body: false,
-                nth_of_holder: 3,
+                nth_of_holder: 4,
+                first: false,
+                in_round: false,
+                in_definition: false,
+                defines: false,
                 quoted: false,
                 known: true,
                 closes: self.known_gap(self.problem.old.frame_closed[nth]),
@@ -488,10 +500,11 @@ impl<'a> Search<'a> {
             state.cost += if item.begins { 0 } else { weigh::TOP_LEVEL_INSIDE_LINE };
             return;
         };
-        if top.n >= 3 {
+        if top.n >= 4 {
             return;
         }
         let mut top = Entry { n: top.n + 1, ..top };
+        top.defines |= top.n == 1 && item.role == Role::Definer;
         if top.n == 2 && top.line == item.line && top.second.is_none() {
             top.second = Some(item.lead.saturating_add_signed(isize::from(state.shift)));
         }
@@ -524,7 +537,11 @@ impl<'a> Search<'a> {
             line: item.line,
             in_body: item.begins
                 && (!item.first || holder.is_none_or(|holder| item.lead == holder.col + 2)),
-            nth_of_holder: holder.map_or(3, |holder| holder.n),
+            nth_of_holder: holder.map_or(4, |holder| holder.n),
+            first: item.first,
+            in_round: holder.is_some_and(|holder| holder.delim == Delim::Round),
+            in_definition: holder.is_some_and(|holder| holder.defines),
+            defines: false,
             quoted: item.lead < item.col,
             known: old.is_some(),
             closes: old.and_then(|old| self.known_gap(problem.old.closed[old])),
@@ -576,10 +593,13 @@ impl<'a> Search<'a> {
                 (item.spaced && head.is_none()).then_some(weigh::OPENER_OF_EMPTY)
             }
             ItemKind::Datum => match (head, item.role) {
-                (Some(opener), Role::Name | Role::ListTaker | Role::Keyword) => {
-                    self.may_hold_lists(state, opener, at).then_some(weigh::OPENER_LIKELY)
+                (
+                    Some(opener),
+                    Role::Name | Role::ListTaker | Role::Definer | Role::Keyword,
+                ) => self.may_hold_lists(state, opener, at).then_some(weigh::OPENER_LIKELY),
+                (None, Role::Name | Role::ListTaker | Role::Definer) => {
+                    Some(weigh::OPENER_LIKELY)
                 }
-                (None, Role::Name | Role::ListTaker) => Some(weigh::OPENER_LIKELY),
                 (None, Role::Keyword) if item.first => Some(weigh::OPENER_LIKELY),
                 (_, Role::Quoted) if call => Some(weigh::OPENER_QUOTED),
                 (_, Role::Keyword | Role::Quoted | Role::FunctionQuoted | Role::Other) => None,
@@ -753,11 +773,12 @@ impl Entry {
             return self.delim == Delim::Round && last.role != Role::Keyword;
         }
         let before_list = next.is_some_and(|next| {
-            matches!(next.kind, ItemKind::Open(_)) && next.lead == next.col
+            matches!(next.kind, ItemKind::Open(_)) && (next.lead == next.col || next.quoted)
         });
         let alone = match self.nth_of_holder {
             1 => before_list || self.delim == Delim::Square,
-            2 => before_list,
+            2 => before_list || self.delim == Delim::Square && self.in_round && !self.first,
+            3 => self.in_definition && (before_list || self.delim == Delim::Square),
             _ => false,
         };
         !self.in_body && (self.n >= 2 || self.quoted || alone)
