@@ -39,9 +39,9 @@ pub(super) fn line_lacks_its_opener(view: &View) -> bool {
     let bare = |at: &usize| items[*at].first && items[*at].kind == ItemKind::Datum;
     data(items).enumerate().any(|(datum, at)| {
         let item = &items[at];
-        let called = items
-            .get(at + 1)
-            .is_some_and(|next| next.line == item.line && next.kind == ItemKind::Datum);
+        let called = items.get(at + 1).is_some_and(|next| {
+            next.line == item.line && !matches!(next.kind, ItemKind::Close(_))
+        });
         let alike =
             |other: usize| other != at && bare(&other) && items[other].lead == item.lead;
         !view.alignment.same[datum]

@@ -423,7 +423,8 @@ fn role(kind: TokenKind, prefixed: bool, text: &str) -> Role {
     }
     const PLAIN: [&str; 6] =
         ["def", "defvar", "defparameter", "defconst", "defcustom", "defonce"];
-    if text.starts_with("def") && !PLAIN.contains(&text) {
+    const MAKERS: [&str; 4] = ["lambda", "λ", "fn", "struct"];
+    if text.starts_with("def") && !PLAIN.contains(&text) || MAKERS.contains(&text) {
         return Role::Definer;
     }
     let stem = text.split(['-', '*']).next().unwrap_or(text);

@@ -775,10 +775,11 @@ impl Entry {
         let before_list = next.is_some_and(|next| {
             matches!(next.kind, ItemKind::Open(_)) && (next.lead == next.col || next.quoted)
         });
+        let square = self.delim == Delim::Square;
         let alone = match self.nth_of_holder {
-            1 => before_list || self.delim == Delim::Square,
-            2 => before_list || self.delim == Delim::Square && self.in_round && !self.first,
-            3 => self.in_definition && (before_list || self.delim == Delim::Square),
+            1 => before_list || square || !self.in_round,
+            2 => before_list || square && self.in_round && !self.first || self.in_definition,
+            3 => self.in_definition,
             _ => false,
         };
         !self.in_body && (self.n >= 2 || self.quoted || alone)
