@@ -4,7 +4,8 @@
 //! as if one could have stood there.
 
 use super::propose::View;
-use super::region::{Item, ItemKind, Role};
+use super::region::{Item, ItemKind};
+use super::role::Role;
 
 /// Returns whether an opener before a datum that stayed is gone.
 pub(super) fn opener_was_lost(view: &View) -> bool {

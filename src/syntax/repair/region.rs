@@ -9,6 +9,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::super::dialect::Dialect;
 use super::super::lexer::{Delim, Lexer, Prefix, Span, Token, TokenKind};
+use super::role::{Role, role};
 
 /// The width of a tab stop.
 const TAB: usize = 8;
@@ -52,25 +53,6 @@ pub(super) struct Item {
     pub(super) spaced: bool,
     /// Whether a quote or backquote stands before it.
     pub(super) quoted: bool,
-}
-
-/// What a datum could be in a form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// The name at the head of a form.
-    Name,
-    /// The name at the head of a form that takes a list of lists: `let`, `cond`.
-    ListTaker,
-    /// The name at the head of a form that defines something with arguments: `defun`.
-    Definer,
-    /// A keyword.
-    Keyword,
-    /// It has a prefix: it could be the first of a quoted list.
-    Quoted,
-    /// It has the prefix of a function.
-    FunctionQuoted,
-    /// None of these.
-    Other,
 }
 
 /// An opener that is open where the region begins.
@@ -278,6 +260,7 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, at: usize) -> Self {
+        let at = at.min(text.len());
         let line = memchr_iter(b'\n', &text.as_bytes()[..at]).count();
         let col = column(text, at);
         let start = memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1);
@@ -401,32 +384,4 @@ impl<'t> Reader<'t> {
         }
         items
     }
-}
-
-fn role(kind: TokenKind, prefixed: bool, text: &str) -> Role {
-    const LIST_TAKERS: [&str; 12] = [
-        "let", "cond", "do", "do*", "flet", "labels", "macrolet", "case", "handler", "restart",
-        "letfn", "with",
-    ];
-    let digit = |c: char| c.is_ascii_digit();
-    if prefixed {
-        return Role::Quoted;
-    }
-    if kind != TokenKind::Atom || text.trim_start_matches(['-', '+', '.']).starts_with(digit) {
-        return Role::Other;
-    }
-    if text.starts_with(':') {
-        return Role::Keyword;
-    }
-    if !text.chars().any(char::is_alphanumeric) || text.starts_with(['#', '?', '\\', '|']) {
-        return Role::Other;
-    }
-    const PLAIN: [&str; 6] =
-        ["def", "defvar", "defparameter", "defconst", "defcustom", "defonce"];
-    const MAKERS: [&str; 4] = ["lambda", "λ", "fn", "struct"];
-    if text.starts_with("def") && !PLAIN.contains(&text) || MAKERS.contains(&text) {
-        return Role::Definer;
-    }
-    let stem = text.split(['-', '*']).next().unwrap_or(text);
-    if LIST_TAKERS.contains(&stem) { Role::ListTaker } else { Role::Name }
 }

@@ -3,14 +3,16 @@
 //!
 //! A beam of states, each a persistent stack and a persistent list of changes. What a change costs depends
 //! on where it stands, on what stood there before the edit, and on how well the lines below it then fit
-//! their indentation. It decides nothing about what may be written; that is `classify`.
+//! their indentation. It decides nothing about what may be written; that is `propose`.
 
 use std::collections::HashSet;
 
 use super::super::lexer::Delim;
 use super::align::{Alignment, Gap};
-use super::region::{Frame, Item, ItemKind, Role};
+use super::region::{Frame, Item, ItemKind};
+use super::role::Role;
 use super::shape::{Home, Shape};
+use super::state::{Entry, Held, Last, Marks, State};
 use super::weigh::{self, Evidence, Spot};
 
 /// How many states are kept an item, at most and at least.
@@ -36,21 +38,6 @@ pub(super) enum Op {
     Change(usize, char),
 }
 
-/// What a result did that its reader should know, as flags.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
-    /// A form lost what stood below it.
-    pub(super) body_left: bool,
-    /// Something is still open that the indentation says is closed.
-    pub(super) overhang: bool,
-    /// A change lies outside the edited lines.
-    pub(super) outside: bool,
-    /// An opener was put in or taken out.
-    pub(super) opener: bool,
-    /// A closer was put in or taken out in the middle of a line, and the old text does not bear it out.
-    pub(super) midline: bool,
-}
-
 /// One way to restore the balance.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -73,64 +60,6 @@ pub(super) struct Problem<'a> {
     pub(super) next: Option<Item>,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    parent: u32,
-    delim: Delim,
-    home: Home,
-    col: usize,
-    old_col: usize,
-    second: Option<usize>,
-    old_second: Option<usize>,
-    child: Option<usize>,
-    n: u8,
-    line: usize,
-    /// Whether it begins a line of a body: two columns in, or at top level.
-    in_body: bool,
-    /// Which element of its holder it is, up to the fourth.
-    nth_of_holder: u8,
-    /// Whether it is first on its line.
-    first: bool,
-    /// Whether its holder has round delimiters.
-    in_round: bool,
-    /// Whether its holder defines something that takes arguments.
-    in_definition: bool,
-    /// Whether it begins with a name that defines.
-    defines: bool,
-    /// Whether it is quoted.
-    quoted: bool,
-    /// Whether it was there before the edit.
-    known: bool,
-    /// The gap in which its closer stood before, where that gap is known.
-    closes: Option<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
-    Kept,
-    Deleted(Delim),
-    Inserted,
-}
-
-#[derive(Clone, Copy)]
-struct State {
-    cost: u32,
-    rank: u32,
-    stack: u32,
-    depth: i32,
-    edits: u32,
-    n_sites: u16,
-    hash: u64,
-    /// Whether a datum stands already in another form than before.
-    contradicted: bool,
-    openers: i16,
-    shift: i16,
-    last: Last,
-    /// The columns, new and old, of the leftmost form that an added closer closed on this line.
-    closed: Option<(usize, usize)>,
-    marks: Marks,
-}
-
 struct Search<'a> {
     problem: &'a Problem<'a>,
     entries: Vec<Entry>,
@@ -143,31 +72,6 @@ struct Search<'a> {
     held: Vec<Option<Held>>,
     /// The types of delimiters that the region closes.
     closed_types: Vec<Delim>,
-}
-
-/// Who held a line before the edit.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Held {
-    /// It stood at top level.
-    Nobody,
-    /// An opener that is still there.
-    By(Home),
-    /// An opener that is gone.
-    Gone,
-}
-
-impl Held {
-    /// Translates an opener of the old region into the new one.
-    fn translate(home: Option<Home>, alignment: &Alignment) -> Self {
-        match home {
-            None => Self::Nobody,
-            Some(Home::Here(old)) => match alignment.new_of.get(old).copied().flatten() {
-                Some(new) => Self::By(Home::Here(new)),
-                None => Self::Gone,
-            },
-            Some(home @ (Home::Before(_) | Home::Made)) => Self::By(home),
-        }
-    }
 }
 
 /// Returns who held the line that an item begins, where the edit left its indentation alone.
@@ -760,37 +664,6 @@ impl<'a> Search<'a> {
         }
         ops.reverse();
         ops
-    }
-}
-
-impl Entry {
-    /// Whether it could well end after an item in the middle of a line, with its holder going on.
-    fn splits(&self, last: &Item, next: Option<&Item>, gap: usize) -> bool {
-        if self.closes == Some(gap) {
-            return true;
-        }
-        if self.line != last.end_line {
-            return self.delim == Delim::Round && last.role != Role::Keyword;
-        }
-        let before_list = next.is_some_and(|next| {
-            matches!(next.kind, ItemKind::Open(_)) && (next.lead == next.col || next.quoted)
-        });
-        let square = self.delim == Delim::Square;
-        let alone = match self.nth_of_holder {
-            1 => before_list || square || !self.in_round,
-            2 => before_list || square && self.in_round && !self.first || self.in_definition,
-            3 => self.in_definition,
-            _ => false,
-        };
-        !self.in_body && (self.n >= 2 || self.quoted || alone)
-    }
-}
-
-impl State {
-    /// Adds a token of the result to what tells two results apart.
-    fn emit(&mut self, token: u64) {
-        const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
-        self.hash = (self.hash.rotate_left(5) ^ token).wrapping_mul(MIX);
     }
 }
 
