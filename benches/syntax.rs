@@ -120,6 +120,15 @@ fn as_many_openers_as_are_searched(bencher: Bencher<'_, '_>) {
 }
 
 #[divan::bench]
+fn a_quote_lost_in_as_many_items_as_are_searched(bencher: Bencher<'_, '_>) {
+    let old = ragged("(b \"c\" (d))", 1_700);
+    let n_lines = old.matches('\n').count();
+    let new = old.replacen("\"c\"", "\"c", 20).replacen("\"c (", "\"c\" (", 19);
+    let edit = edit(old, 0, n_lines, &new);
+    bencher.bench(|| run(&edit));
+}
+
+#[divan::bench]
 fn one_line_of_two_mebibytes(bencher: Bencher<'_, '_>) {
     let line = |last: &str| format!("(a {}{last}\n", "(b) ".repeat(MIB / 2));
     let edit = edit(line(")"), 0, 1, &line(""));

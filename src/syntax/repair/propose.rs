@@ -27,6 +27,8 @@ const MOST_SITES: usize = 4;
 const WORTHLESS: u32 = 160;
 /// When a result in the edited lines costs more, one around them is looked for too.
 const DEAR: u32 = 60;
+/// About how many items are searched over all places for a lost quote.
+const QUOTE_BUDGET: usize = 12_000;
 /// How far a widened region reaches, in lines before and after the edit.
 const REACH_LINES: usize = 400;
 /// Of how many hunks each is tried alone.
@@ -321,12 +323,19 @@ impl Job<'_> {
             return Vec::new();
         };
         let mut found = Vec::new();
+        // Each place that fits is searched like an edit of its own, so a large one gets fewer of them.
+        let n_items = view.old.items.len().max(view.new.items.len());
+        let mut searches_left = (QUOTE_BUDGET / n_items.max(1)).max(1);
         for place in quote::places(old, new) {
+            if searches_left == 0 {
+                break;
+            }
             let at = start + place.offset;
             let Some((head, tail)) = self.new.split_at_checked(at) else { continue };
             let quoted = [head, "\"", tail].concat();
             let view = self.view_after(&quoted, window, Rc::clone(&view.before));
             let Some(view) = view.filter(|view| self.in_step(&quoted, view)) else { continue };
+            searches_left -= 1;
             let job = Job { new: &quoted, ..*self };
             for mut candidate in job.candidates(&view) {
                 candidate.cost += place.cost;
