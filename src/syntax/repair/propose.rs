@@ -333,8 +333,15 @@ impl Job<'_> {
             let at = start + place.offset;
             let Some((head, tail)) = self.new.split_at_checked(at) else { continue };
             let quoted = [head, "\"", tail].concat();
-            let view = self.view_after(&quoted, window, Rc::clone(&view.before));
-            let Some(view) = view.filter(|view| self.in_step(&quoted, view)) else { continue };
+            let stop = view.stop + usize::from(at < view.stop);
+            let fits = region::region(&quoted, self.dialect, view.before.at, stop)
+                .is_some_and(|read| follows_alike((&quoted, &read), (self.old, &view.old)));
+            if !fits {
+                continue;
+            }
+            let Some(view) = self.view_after(&quoted, window, Rc::clone(&view.before)) else {
+                continue;
+            };
             searches_left -= 1;
             let job = Job { new: &quoted, ..*self };
             for mut candidate in job.candidates(&view) {
