@@ -14,7 +14,7 @@ use crate::hashline::{Draft, Problem as LineProblem, Refusal, Scope, Seen, Sight
 use crate::path::Place;
 use crate::protocol::{Effect, MovedLines, SeenFile, SeenReach};
 use crate::text::{LineNo, Sides, unified_changes};
-use crate::tool::{Failure, Outcome, Problem, Running};
+use crate::tool::{Failure, Outcome, Problem, Running, problems_detail};
 use crate::workspace::{Change, Expected, Parents, Target};
 
 /// How much of a diff rides in the details.
@@ -34,15 +34,16 @@ pub(super) fn add(refusal: &mut Refusal, failure: Failure) {
 
 /// Returns the outcome of a refusal, whose rows count as shown.
 pub(super) fn refused(refusal: &Refusal) -> Outcome {
-    let first = refusal
+    let problems: Vec<Problem> = refusal
         .problems
-        .first()
-        .map(|problem| Problem::new(problem.code, report::line(problem)));
+        .iter()
+        .map(|problem| Problem::new(problem.code, report::line(problem)))
+        .collect();
     Outcome {
         ok: false,
         text: report::refusal(refusal),
-        error: first,
-        details: serde_json::Map::new(),
+        details: problems_detail(&problems),
+        error: problems.into_iter().next(),
         effects: refusal
             .sights
             .iter()

@@ -183,7 +183,11 @@ impl Kit {
             Kind::Folder => return Err(refuse::is_directory(&target.place)),
             Kind::Other => return Err(refuse::not_regular(&target.place)),
             Kind::Missing { .. } => {
-                return Err(refuse::not_found(&target.place, &self.near(target)));
+                let next = match capability {
+                    Capability::FileEdit => "write makes a new file.",
+                    _ => "find lists the paths that there are.",
+                };
+                return Err(refuse::missing(&target.place, &self.near(target), next));
             }
             Kind::File(_) => {}
         }

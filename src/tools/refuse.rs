@@ -57,15 +57,23 @@ pub(super) fn pattern(error: &PatternError) -> Failure {
 /// Refuses a place that the file tools keep away from.
 pub(super) fn forbidden(place: &Place, why: Forbidden) -> Failure {
     let what = match why {
-        Forbidden::Repository => "is a repository's own store; use git itself",
-        Forbidden::Settings => "is killick's settings; ask the user to change them",
-        Forbidden::LocalSettings => "is the user's own settings of this project",
-        Forbidden::State => "is killick's own state",
+        Forbidden::Repository => {
+            "is in a repository's own store, which no file tool writes; use git itself"
+        }
+        Forbidden::Settings => {
+            "is killick's settings, which no file tool writes; ask the user to change them"
+        }
+        Forbidden::LocalSettings => {
+            "is the user's own settings of this project, closed to every file tool; ask the user"
+        }
+        Forbidden::State => {
+            "is killick's own state, closed to every file tool; choose another path"
+        }
         Forbidden::TrustedProgram => {
-            "is a program that a trusted setting runs; ask the user to change it"
+            "is a program that a trusted setting runs, which no file tool writes; ask the user"
         }
     };
-    Failure::new(Code::ForbiddenPath, format!("{place} {what}. File tools keep away from it."))
+    Failure::new(Code::ForbiddenPath, format!("{place} {what}."))
 }
 
 /// Refuses a file that cannot be read. `near` are names like the one that was not found.
@@ -95,8 +103,13 @@ pub(super) fn load(error: LoadError, near: &[String]) -> Failure {
 
 /// Refuses a path at which nothing stands.
 pub(super) fn not_found(place: &Place, near: &[String]) -> Failure {
+    missing(place, near, "find lists the paths that there are.")
+}
+
+/// Refuses a path at which nothing stands; `next` says what to do where no name comes near.
+pub(super) fn missing(place: &Place, near: &[String], next: &str) -> Failure {
     let next = if near.is_empty() {
-        "find lists the paths that there are.".to_owned()
+        next.to_owned()
     } else {
         format!("names like it in that folder: {}.", near.join(", "))
     };
