@@ -12,5 +12,6 @@ mod grammar;
 mod hashline;
 mod layers;
 mod runs;
+mod soak;
 mod source;
 mod tidy;
