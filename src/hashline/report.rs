@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::anchor::ROW_CHARS;
 use super::apply::Draft;
-use super::problem::{Problem, Refusal};
+use super::problem::{Cause, Problem, Refusal};
 use crate::code::Code;
 use crate::text::{LineNo, clip_line, count};
 
@@ -173,10 +173,12 @@ fn next_step(problems: &[Problem]) -> String {
     let has = |code: Code| problems.iter().any(|problem| problem.code == code);
     let has_rows = problems.iter().any(|problem| !problem.rows.is_empty());
     let is_open = |problem: &Problem| match problem.code {
-        Code::Unread | Code::ClippedLine | Code::StaleAnchor => false,
+        Code::Unread | Code::StaleAnchor => false,
+        Code::ClippedLine => !matches!(problem.cause, Cause::Clipped(_)),
         _ => problem.stands.is_none(),
     };
-    let first = match (has(Code::Unread), has(Code::ClippedLine)) {
+    let is_clipped = problems.iter().any(|problem| matches!(problem.cause, Cause::Clipped(_)));
+    let first = match (has(Code::Unread), is_clipped) {
         (true, true) => {
             "Read each unread file, and each of those lines with start and end on it, then "
         }

@@ -24,6 +24,9 @@ use super::sight::Shower;
 use crate::code::Code;
 use crate::text::{LineDigest, LineNo, Snapshot, clip_line};
 
+/// A line of more characters may exceed what one result holds, even read by itself.
+const LONGEST_READ_CHARS: usize = 16_000;
+
 /// What a caller may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -579,6 +582,12 @@ impl<'a> Judge<'a> {
         Some(Spot { lines: start..start + spot.lines.len(), gap })
     }
 
+    /// Returns whether reading a line by itself may not show it whole.
+    fn is_too_long(&self, line: LineNo) -> bool {
+        let content = self.subject.now.line(line).unwrap_or_default();
+        content.chars().nth(LONGEST_READ_CHARS).is_some()
+    }
+
     /// Refuses a replace of lines that were shown in part and never whole.
     fn clipped(&mut self, op: &Op, landed: &Spot) {
         if self.clipped.is_empty() || !matches!(op.target, Target::Replace(..)) {
@@ -590,7 +599,12 @@ impl<'a> Judge<'a> {
                 let written = op.target.lines().map_or(index, |lines| lines.start() + offset);
                 let role = role_of(op, written);
                 let line = LineNo::from_index(index);
-                self.push(Code::ClippedLine, Some((role, line)), Cause::Clipped(line));
+                let cause = if self.is_too_long(line) {
+                    Cause::TooLong(line)
+                } else {
+                    Cause::Clipped(line)
+                };
+                self.push(Code::ClippedLine, Some((role, line)), cause);
             }
         }
     }
