@@ -14,7 +14,7 @@ use crate::authority::Capability;
 use crate::code::Code;
 use crate::hashline::rewrite;
 use crate::path::Place;
-use crate::syntax::{self, Dialect, Form, NodeId, NodeKind, Span, Tree};
+use crate::syntax::{self, Dialect, Form, NodeId, NodeKind, Prefix, Span, Tree};
 use crate::text::{Snapshot, unified};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Running, Spec, Tool};
@@ -166,14 +166,14 @@ fn edited(
     if is_blank(&args.new_form) {
         let text = syntax::delete(&tree, &found);
         let stands = others_stand(&tree, &found, &Tree::new(&text, dialect));
-        return if stands { Ok(text) } else { Err(runs_together(place)) };
+        return if stands { Ok(text) } else { Err(bound_up(place)) };
     }
     let new = new_form(&args.new_form, dialect)?;
     let replaced = syntax::replace(&tree, &found, &new, dialect, &kit.lisp.rules(dialect));
     if stand(&Tree::new(&replaced.text, dialect), &replaced.spans, &new) {
         Ok(replaced.text)
     } else {
-        Err(runs_together(place))
+        Err(bound_up(place))
     }
 }
 
@@ -200,19 +200,35 @@ fn others_stand(before: &Tree<'_>, deleted: &[NodeId], after: &Tree<'_>) -> bool
     })
 }
 
-/// Returns the outermost prefixed form around a form; a deletion may take it along.
+/// Returns the outermost prefixed form that is about this form alone and may go with it: a quote before it,
+/// or a feature or metadata. What the form itself is a feature or metadata of must stay, and so must what
+/// is discarded together with it.
 fn with_prefixes(tree: &Tree<'_>, id: NodeId) -> NodeId {
-    let is_prefixed = |id: &NodeId| matches!(tree.node(*id).kind, NodeKind::Prefixed(_));
-    let parent = |&id: &NodeId| tree.node(id).parent.filter(is_prefixed);
+    let parent = |&id: &NodeId| {
+        let parent = tree.node(id).parent?;
+        let children: Vec<NodeId> = tree.children(parent).collect();
+        let is_about = match tree.node(parent).kind {
+            NodeKind::Prefixed(Prefix::Pair) => {
+                children.len() > 1 && children.last() == Some(&id)
+            }
+            NodeKind::Prefixed(Prefix::Quote | Prefix::Discard) => children.len() == 1,
+            NodeKind::List(_)
+            | NodeKind::Atom
+            | NodeKind::String
+            | NodeKind::Unclosed(_)
+            | NodeKind::Stray(_) => false,
+        };
+        is_about.then_some(parent)
+    };
     std::iter::successors(Some(id), parent).last().unwrap_or(id)
 }
 
-fn runs_together(place: &Place) -> Failure {
+fn bound_up(place: &Place) -> Failure {
     Failure::new(
         Code::BadArg,
         format!(
-            "in {place} the form stands beside another without a blank between, and they would run \
-             together; match the form that holds both."
+            "in {place} what stands beside the form would run into it or go with it; match the larger form \
+             that holds both."
         ),
     )
 }

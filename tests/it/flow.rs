@@ -556,6 +556,21 @@ fn a_new_form_stands_alone_and_runs_into_nothing() {
 }
 
 #[test]
+fn a_deletion_takes_nothing_that_was_not_named() {
+    let scratch = Scratch::new();
+    let source = "(a ^:private b #_#_c d e)\n";
+    scratch.lay("a.clj", source);
+    let session = scratch.session(None);
+    let delete = |old: &str| json!({"path": "a.clj", "match_form": old, "new_form": ""});
+    for old in [":private", "c", "d"] {
+        assert_eq!(session.refused("edit_sexp", delete(old)).0, "bad_arg", "{old}");
+    }
+    assert_eq!(scratch.read("a.clj"), source);
+    session.ok("edit_sexp", delete("b"));
+    assert_eq!(scratch.read("a.clj"), "(a #_#_c d e)\n");
+}
+
+#[test]
 fn forms_are_listed_shown_and_replaced_as_forms() {
     let scratch = Scratch::new();
     scratch.lay("a.lisp", "(defun f (x)\n  (g x))\n\n(defun h (x)\n  (g x))\n");
