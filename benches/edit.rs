@@ -5,7 +5,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
-    clippy::panic,
     reason = "a bench lays out real files and fails by panicking"
 )]
 

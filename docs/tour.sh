@@ -3,6 +3,7 @@
 # It writes in a scratch folder only, and keeps its state there.
 set -eu
 cd "$(dirname "$0")/.."
+printf 'Building killick; the first time this takes some minutes.\n'
 cargo build --release --locked --quiet
 killick=$PWD/target/release/killick
 scratch=$(mktemp -d)
@@ -45,8 +46,9 @@ expect 'Edited notes.txt (+1 -1)' -C "$scratch/project" call --session tour edit
 = $anchor..$anchor
 ~TWO"
 say 'Somebody else changes that line: the edit is refused, and shows the line as it is now.'
+anchor=$("$killick" -C "$scratch/project" call --session tour read path=notes.txt | sed -n '2s/|.*//p')
 printf 'one\nzwei\n' > "$scratch/project/notes.txt"
-expect 'stale_anchor' -C "$scratch/project" call --session tour edit "input=@@ notes.txt
+expect 'line 2 changed since it was seen' -C "$scratch/project" call --session tour edit "input=@@ notes.txt
 = $anchor..$anchor
 ~three"
 printf 'one\ntwo\n' > "$scratch/project/notes.txt"

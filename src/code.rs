@@ -39,7 +39,7 @@ codes! {
     Cancelled "cancelled" "The caller withdrew the call.";
     Internal "internal" "killick itself is at fault; the call was stopped and the session goes on.";
     PathEscape "path_escape" "The path leads out of the workspace and of every extra root.";
-    ForbiddenPath "forbidden_path" "The path is a repository's store, killick's settings or killick's own state.";
+    ForbiddenPath "forbidden_path" "The path is one that no file tool writes (a repository's store, killick's settings) or none reads (killick's state).";
     NotFound "not_found" "Nothing exists at the path.";
     IsDirectory "is_directory" "The path is a folder and the tool works on a file.";
     NotText "not_text" "The file is not UTF-8 text, holds a NUL byte, or is no regular file.";

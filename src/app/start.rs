@@ -124,8 +124,8 @@ impl Ground {
     pub fn survey(options: Options) -> Result<Self, StartError> {
         let store = Store::open(options.state.clone())?;
         let read = options.read(&store)?;
-        let grant =
-            grant::meet(&read.settings.capabilities).map_err(StartError::Capabilities)?;
+        let grant = grant::meet(&read.settings.capabilities, &canonical(&options.workspace))
+            .map_err(StartError::Capabilities)?;
         let lisp = lisp(&read.settings)?;
         Ok(Self { settings: read.settings, judged: read.judged, grant, lisp, store, options })
     }

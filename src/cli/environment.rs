@@ -27,7 +27,12 @@ impl Environment {
     }
 }
 
+/// The current folder cannot be known, as when it was removed.
+#[derive(Debug, thiserror::Error)]
+#[error("the current folder cannot be used; go to one that exists")]
+pub(super) struct NoCurrentFolder(#[source] std::io::Error);
+
 /// Returns the current folder.
-pub(super) fn current_dir() -> std::io::Result<PathBuf> {
-    std::env::current_dir()
+pub(super) fn current_dir() -> Result<PathBuf, NoCurrentFolder> {
+    std::env::current_dir().map_err(NoCurrentFolder)
 }

@@ -6,6 +6,7 @@
 use std::error::Error;
 use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::text::show_control;
 
@@ -36,13 +37,17 @@ impl From<Exit> for ExitCode {
 /// Writes data to standard output, with a final newline where it has none.
 pub(super) fn data(text: &str) {
     let out = io::stdout();
-    put(out.lock(), text, out.is_terminal());
+    if let Err(failed) = put(out.lock(), text, out.is_terminal()) {
+        IS_DATA_LOST.store(true, Ordering::Relaxed);
+        words(&format!("killick: standard output cannot be written: {failed}"));
+    }
 }
 
 /// Writes words to standard error.
 pub(super) fn words(text: &str) {
     let err = io::stderr();
-    put(err.lock(), text, err.is_terminal());
+    // There is no other place left to say it.
+    drop(put(err.lock(), text, err.is_terminal()));
 }
 
 /// Writes an error with its causes in one line: `killick: what failed: cause`.
@@ -62,11 +67,25 @@ pub(super) fn warning(text: &str) {
     words(&format!("killick: {text}"));
 }
 
-fn put(mut sink: impl Write, text: &str, is_terminal: bool) {
+fn put(mut sink: impl Write, text: &str, is_terminal: bool) -> io::Result<()> {
     let shown = if is_terminal { show_control(text) } else { text.into() };
     let end = if shown.ends_with('\n') || shown.is_empty() { "" } else { "\n" };
     // A reader that went away has what it wanted.
     let written =
         sink.write_all(shown.as_bytes()).and_then(|()| sink.write_all(end.as_bytes()));
-    drop(written.and_then(|()| sink.flush()));
+    match written.and_then(|()| sink.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Whether data could not be written to standard output, as on a full disk.
+static IS_DATA_LOST: AtomicBool = AtomicBool::new(false);
+
+/// Returns how the process ends: nobody who lost data on the way out is told that all is done.
+pub(super) fn ended(exit: Exit) -> Exit {
+    match exit {
+        Exit::Done if IS_DATA_LOST.load(Ordering::Relaxed) => Exit::Refused,
+        Exit::Done | Exit::Refused | Exit::Usage | Exit::Denied => exit,
+    }
 }

@@ -5,6 +5,7 @@
 //! between grant and run. It never panics and never returns without an outcome; a tool that panics, hangs
 //! or is cancelled is an outcome too.
 
+use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
@@ -232,7 +233,8 @@ impl Executor {
         if let Ok(Err(error)) = kept
             && !self.audit_failed.swap(true, Ordering::Relaxed)
         {
-            (self.parts.warn)(&format!("the audit log cannot be written: {error}"));
+            let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
+            (self.parts.warn)(&format!("the audit log cannot be written: {error}{cause}"));
         }
     }
 }

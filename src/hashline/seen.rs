@@ -3,7 +3,7 @@
 //!
 //! A [`Seen`] is built by folding, oldest first: [`Seen::saw`] for each content of which rows were shown
 //! or that was read whole, [`Seen::edited`] for each edit of the session's own, before the content that
-//! the edit left. It decides nothing; [`super::resolve`] does.
+//! the edit left. It decides nothing; [`super::resolve()`] does.
 //!
 //! Invariant: contents stand oldest first and no digest twice; a content that is seen again becomes the
 //! newest, and only what is shown of it from then on counts as served from it.

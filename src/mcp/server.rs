@@ -8,14 +8,17 @@ use std::sync::Arc;
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    InitializeResult, JsonObject, ListToolsResult, MetaObject, PaginatedRequestParams,
-    ServerCapabilities, Tool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, Implementation, InitializeResult, JsonObject, ListToolsResult,
+    MetaObject, PaginatedRequestParams, ServerCapabilities, Tool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt as _};
+use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::io::stdio_pipes;
 use serde_json::{Value, json};
+use tokio::io::DuplexStream;
 
+use super::framing::{Framing, MAX_LINE_BYTES};
 use crate::dispatch::{Call, Executor};
 use crate::tool::{Outcome, Reach, Spec};
 
@@ -37,8 +40,21 @@ pub enum ServeError {
 
 /// Serves `executor` on standard input and output until the client closes its side.
 pub async fn serve_stdio(executor: Arc<Executor>) -> Result<(), ServeError> {
-    let server = Server { executor };
-    let service = match server.serve(stdio_pipes()).await {
+    let (input, output) = stdio_pipes();
+    let (framing, input, output) = Framing::start(input, output);
+    let served = serve(Server { executor }, input, output).await;
+    framing.finish().await;
+    served
+}
+
+async fn serve(
+    server: Server,
+    input: DuplexStream,
+    output: DuplexStream,
+) -> Result<(), ServeError> {
+    let transport =
+        AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE_BYTES);
+    let service = match server.serve(transport).await {
         Ok(service) => service,
         // A client that leaves before it has said anything wanted nothing.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
@@ -79,13 +95,36 @@ impl ServerHandler for Server {
         let outcome = self.executor.call(call, &context.ct).await;
         Ok(CallToolResponse::from(answered(outcome)))
     }
+
+    /// Answers what the protocol's types do not take; a call whose arguments are no object is a call still.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, rmcp::ErrorData> {
+        if request.method != "tools/call" {
+            let message = format!("there is no method `{}`", request.method);
+            return Err(rmcp::ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None));
+        }
+        let mut params = request.params.unwrap_or_default();
+        let Some(tool) = params.get("name").and_then(Value::as_str).map(str::to_owned) else {
+            let message = "tools/call takes {name, arguments}, the name being a string";
+            return Err(rmcp::ErrorData::invalid_params(message, None));
+        };
+        let arguments = params.get_mut("arguments").map(Value::take).unwrap_or_default();
+        let outcome = self.executor.call(Call { tool, arguments }, &context.ct).await;
+        let result = serde_json::to_value(answered(outcome));
+        result.map(CustomResult::new).map_err(|error| {
+            rmcp::ErrorData::internal_error(format!("the result has no JSON: {error}"), None)
+        })
+    }
 }
 
 fn described(spec: &Spec) -> Tool {
     let schema = spec.schema.as_object().cloned().unwrap_or_default();
     let annotations = match spec.reach {
         Reach::Reads => ToolAnnotations::new().read_only(true),
-        Reach::Writes => ToolAnnotations::new().read_only(false),
+        Reach::Writes => ToolAnnotations::new().read_only(false).destructive(true),
     };
     Tool::new(spec.name.clone(), spec.description.clone(), Arc::new(schema))
         .with_annotations(annotations.open_world(false))

@@ -26,7 +26,14 @@ impl Blobs {
 
     /// Keeps `bytes`, whose digest is `digest`; they outlast a loss of power when this returns.
     pub fn put(&self, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
-        put(&self.store, "blobs", digest, bytes)
+        let (shard, rest) = names(digest);
+        let folder = self.store.make_folder(&["blobs", &shard])?;
+        if is_whole(&folder, &rest, digest)? {
+            // A content that was adopted may not be on the device yet.
+            folder.sync_file(&rest)?;
+            return folder.touch(&rest);
+        }
+        folder.write(&rest, bytes)
     }
 
     /// Takes the file `name` in `dir`, whose content has the digest `digest`, as that content.
@@ -40,13 +47,11 @@ impl Blobs {
     ) -> Result<(), StoreError> {
         let (shard, rest) = names(digest);
         let folder = self.store.make_folder(&["blobs", &shard])?;
-        match folder.info(&rest)? {
-            Some(_) => {
-                folder.touch(&rest)?;
-                folder.discard(dir, name)
-            }
-            None => folder.take(dir, name, &rest, BLOB_LIMIT_BYTES),
+        if is_whole(&folder, &rest, digest)? {
+            folder.touch(&rest)?;
+            return folder.discard(dir, name);
         }
+        folder.take(dir, name, &rest, BLOB_LIMIT_BYTES)
     }
 
     /// Returns a content; nothing where it is not kept (any more).
@@ -96,6 +101,16 @@ impl Blobs {
     }
 }
 
+/// Returns whether a content is kept and is what its name says: whoever had an adopted file open may still
+/// have written to it, and what is relied on instead of the bytes at hand must be those bytes.
+fn is_whole(folder: &Folder, name: &str, digest: Digest) -> Result<bool, StoreError> {
+    match folder.read(name, BLOB_LIMIT_BYTES) {
+        Ok(kept) => Ok(kept.is_some_and(|bytes| Digest::of(&bytes) == digest)),
+        Err(StoreError::TooLarge { .. } | StoreError::NotRegular(_)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// One kept content.
 pub(super) struct Entry {
     pub(super) digest: Digest,
@@ -120,11 +135,7 @@ pub(super) fn put(
     let (shard, rest) = names(digest);
     let folder = store.make_folder(&[part, &shard])?;
     match folder.info(&rest)? {
-        Some(info) if info.bytes == bytes.len() as u64 => {
-            // A content that was adopted may not be on the device yet.
-            folder.sync_file(&rest)?;
-            folder.touch(&rest)
-        }
+        Some(info) if info.bytes == bytes.len() as u64 => folder.touch(&rest),
         Some(_) | None => folder.write(&rest, bytes),
     }
 }
@@ -205,6 +216,26 @@ mod tests {
                 assert_eq!(kept.as_deref(), Some(text.as_bytes()));
             }
         }
+    }
+
+    #[test]
+    fn a_damaged_blob_is_replaced_by_the_content_that_comes_again() {
+        let (home, blobs) = blobs();
+        let digest = Digest::of(b"abc");
+        let (shard, rest) = names(digest);
+        let damage = || {
+            let kept = home.path().join("state/blobs").join(&shard).join(&rest);
+            std::fs::write(kept, "abd").unwrap();
+        };
+        blobs.put(digest, b"abc").unwrap();
+        damage();
+        blobs.put(digest, b"abc").unwrap();
+        assert_eq!(blobs.get(digest).unwrap().as_deref(), Some(&b"abc"[..]));
+        damage();
+        std::fs::write(home.path().join("f"), "abc").unwrap();
+        let dir = std::fs::File::open(home.path()).unwrap();
+        blobs.adopt(digest, dir.as_fd(), "f").unwrap();
+        assert_eq!(blobs.get(digest).unwrap().as_deref(), Some(&b"abc"[..]));
     }
 
     #[test]

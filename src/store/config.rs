@@ -10,7 +10,7 @@ use super::{StoreError, folder};
 
 /// Reads the settings file at `path`, through symlinks; nothing where there is none.
 ///
-/// Errors: `Damaged` for what is no regular file, `TooLarge` above `limit_bytes`.
+/// Errors: `NotRegular` for what is no regular file, `TooLarge` above `limit_bytes`.
 pub fn read_settings(path: &Path, limit_bytes: u64) -> Result<Option<Vec<u8>>, StoreError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     match rustix::fs::open(path, flags, Mode::empty()) {
@@ -33,6 +33,9 @@ mod tests {
         std::fs::write(&path, "{}").unwrap();
         assert_eq!(read_settings(&path, 2).unwrap().as_deref(), Some(&b"{}"[..]));
         assert!(matches!(read_settings(&path, 1).unwrap_err(), StoreError::TooLarge { .. }));
-        assert!(matches!(read_settings(home.path(), 9).unwrap_err(), StoreError::Damaged(_)));
+        assert!(matches!(
+            read_settings(home.path(), 9).unwrap_err(),
+            StoreError::NotRegular(_)
+        ));
     }
 }

@@ -25,6 +25,9 @@ pub enum StoreError {
     /// A file does not hold what its name or its checksum says.
     #[error("`{}` is damaged", .0.display())]
     Damaged(PathBuf),
+    /// A folder, a pipe or a device stands where a file belongs.
+    #[error("`{}` is no regular file", .0.display())]
+    NotRegular(PathBuf),
     /// A file is over the limit for its kind.
     #[error("`{}` is over {limit_bytes} bytes", path.display())]
     TooLarge {

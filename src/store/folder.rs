@@ -297,7 +297,7 @@ pub(super) fn read_bounded(
 ) -> Result<Vec<u8>, StoreError> {
     let stat = rustix::fs::fstat(&file).map_err(StoreError::io("stat", path))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-        return Err(StoreError::Damaged(path.to_owned()));
+        return Err(StoreError::NotRegular(path.to_owned()));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size).unwrap_or(0).min(1 << 24));
     let limit = limit_bytes.saturating_add(1);

@@ -101,6 +101,27 @@ proptest! {
     }
 
     #[test]
+    fn hunks_that_do_not_fit_the_texts_do_no_harm(
+        old in text(),
+        new in text(),
+        lines in prop::collection::vec((0usize..9, 0usize..9, 0usize..9, 0usize..9), 1..4),
+    ) {
+        let hunks: Vec<Hunk> = lines
+            .into_iter()
+            .map(|(a, b, c, d)| Hunk {
+                old: LineRange::from_indices(a, b),
+                new: LineRange::from_indices(c, d),
+            })
+            .collect();
+        for dialect in Dialect::ALL {
+            let checked = check(Some(&old), &new, dialect);
+            if let Repair::Proposed(found) = repair(&checked, Some(&old), &new, dialect, &hunks) {
+                prop_assert!(!found.is_empty());
+            }
+        }
+    }
+
+    #[test]
     fn the_tree_and_the_balance_agree(text in text()) {
         for dialect in Dialect::ALL {
             let tree = Tree::new(&text, dialect);

@@ -81,7 +81,7 @@ pub fn clip_window(line: &str, focus: Range<usize>, max: usize) -> Clipped<'_> {
 
 /// Cuts the middle out of `text` if it has more than `max` characters.
 ///
-/// The head gets two thirds. Each cut moves up to [`NEAR`] characters so as to fall between lines.
+/// The head gets two thirds. Each cut moves up to 200 characters so as to fall between lines.
 pub fn clamp(text: &str, max: usize) -> Option<Clamped> {
     boundary(text, max)?;
     let n_chars = text.chars().count();

@@ -8,5 +8,5 @@ mod outcome;
 mod running;
 
 pub use contract::{DEFAULT_BUDGET, Paging, Prepared, Reach, Run, Spec, Tool};
-pub use outcome::{Failure, Outcome, Problem};
+pub use outcome::{Failure, Outcome, Problem, problems_detail};
 pub use running::{Clock, Running, Stop, Stopped, Watch};

@@ -1,6 +1,6 @@
 //! What comes back from a call: an [`Outcome`], or a [`Failure`] that guarantees that nothing changed.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::code::Code;
 use crate::protocol::Effect;
@@ -83,8 +83,8 @@ impl Outcome {
         Self {
             ok: false,
             text: lines.join("\n"),
+            details: problems_detail(&failure.problems),
             error: failure.problems.into_iter().next(),
-            details: Map::new(),
             effects: Vec::new(),
         }
     }
@@ -102,4 +102,17 @@ impl Outcome {
         self.effects.push(effect);
         self
     }
+}
+
+/// Returns the details of a refusal with several problems: `problems`, each with code and message.
+pub fn problems_detail(problems: &[Problem]) -> Map<String, Value> {
+    let mut details = Map::new();
+    if problems.len() > 1 {
+        let all: Vec<Value> = problems
+            .iter()
+            .map(|problem| json!({"code": problem.code.as_str(), "message": problem.message}))
+            .collect();
+        details.insert("problems".to_owned(), Value::Array(all));
+    }
+    details
 }

@@ -63,7 +63,7 @@ fn accept(
 }
 
 fn drafted(kit: &Kit, file: &HeldFile, target: &Target, id: &str) -> Result<Judged, Failure> {
-    let now = drafts::load(kit, target)?;
+    let now = kit.load(&Capability::FileEdit, target)?;
     if target.place != file.place || now.digest() != file.base {
         return Err(stale(file, id).into());
     }

@@ -7,37 +7,19 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::balance::{self, Balanced, Judged, Policy};
-use super::kit::{FILE_LIMIT_BYTES, Kit};
-use super::{commit, refuse};
-use crate::authority::Capability;
+use super::commit;
+use super::kit::Kit;
 use crate::hashline::report;
 use crate::hashline::{Draft, Problem as LineProblem, Refusal, Scope, Seen, Sight};
 use crate::path::Place;
 use crate::protocol::{Effect, MovedLines, SeenFile, SeenReach};
-use crate::text::{LineNo, Sides, Snapshot, unified_changes};
-use crate::tool::{Failure, Outcome, Problem, Running};
-use crate::workspace::{Change, Expected, Kind, Parents, Target};
+use crate::text::{LineNo, Sides, unified_changes};
+use crate::tool::{Failure, Outcome, Problem, Running, problems_detail};
+use crate::workspace::{Change, Expected, Parents, Target};
 
 /// How much of a diff rides in the details.
 pub(super) const DIFF_ROWS: usize = 200;
 pub(super) const DIFF_CHARS: usize = 1000;
-
-/// Loads a file that is to be edited.
-pub(super) fn load(kit: &Kit, target: &Target) -> Result<Snapshot, Failure> {
-    kit.check_target_links(&Capability::FileEdit, target)?;
-    match target.kind {
-        Kind::Folder => return Err(refuse::is_directory(&target.place)),
-        Kind::Other => return Err(refuse::not_regular(&target.place)),
-        Kind::Missing { .. } => {
-            return Err(refuse::not_found(&target.place, &kit.near(target)));
-        }
-        Kind::File(_) => {}
-    }
-    let loaded = kit.workspace.load(&target.place, FILE_LIMIT_BYTES);
-    let loaded = loaded.map_err(|error| refuse::load(error, &[]))?;
-    kit.check_links(&Capability::FileEdit, &target.place, &loaded.meta)?;
-    Ok(loaded.snapshot)
-}
 
 /// Returns what the session knows of a file.
 pub(super) fn seen(kit: &Kit, place: &Place) -> Seen {
@@ -52,15 +34,16 @@ pub(super) fn add(refusal: &mut Refusal, failure: Failure) {
 
 /// Returns the outcome of a refusal, whose rows count as shown.
 pub(super) fn refused(refusal: &Refusal) -> Outcome {
-    let first = refusal
+    let problems: Vec<Problem> = refusal
         .problems
-        .first()
-        .map(|problem| Problem::new(problem.code, report::line(problem)));
+        .iter()
+        .map(|problem| Problem::new(problem.code, report::line(problem)))
+        .collect();
     Outcome {
         ok: false,
         text: report::refusal(refusal),
-        error: first,
-        details: serde_json::Map::new(),
+        details: problems_detail(&problems),
+        error: problems.into_iter().next(),
         effects: refusal
             .sights
             .iter()

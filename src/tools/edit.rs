@@ -145,7 +145,12 @@ fn understood(kit: &Kit, input: &str) -> Result<(Vec<FilePatch>, Vec<Target>), F
 
 fn bad_patch(problems: &[hashline::Problem]) -> Failure {
     let problem = |p: &hashline::Problem| Problem::new(p.code, report::line(p));
-    Failure { problems: problems.iter().take(report::SHOWN_PROBLEMS).map(problem).collect() }
+    let mut problems: Vec<Problem> =
+        problems.iter().take(report::SHOWN_PROBLEMS).map(problem).collect();
+    if let Some(last) = problems.last_mut() {
+        last.message.push_str("\nCorrect the patch and send it again whole.");
+    }
+    Failure { problems }
 }
 
 /// Joins the failures of several sections.
@@ -171,7 +176,7 @@ fn edit(
     let mut refusal = Refusal::default();
     let mut loaded = Vec::new();
     for (patch, target) in files.iter().zip(targets) {
-        match drafts::load(kit, target) {
+        match kit.load(&Capability::FileEdit, target) {
             Ok(now) => {
                 loaded.push(Loaded { patch, now, seen: drafts::seen(kit, &target.place) });
             }

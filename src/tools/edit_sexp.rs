@@ -129,7 +129,7 @@ fn edit(
     dialect: &'static Dialect,
     running: &Running,
 ) -> Result<Outcome, Failure> {
-    let now = drafts::load(kit, &target)?;
+    let now = kit.load(&Capability::FileEdit, &target)?;
     let text = edited(kit, &target.place, now.text(), args, dialect)?;
     let after = Snapshot::new(text.as_bytes()).map_err(|error| {
         Failure::new(

@@ -86,7 +86,7 @@ pub(super) fn demanded(selection: &Selection) -> Demand {
         Selection::File(target) | Selection::Other(target) | Selection::Missing(target) => {
             demand(Capability::FileRead, &target.place)
         }
-        Selection::Below(_) | Selection::Nothing => {
+        Selection::Below(_) | Selection::Nothing(_) => {
             Demand { capability: Capability::FileRead, resource: Resource::Some }
         }
     }

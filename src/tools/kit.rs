@@ -9,8 +9,11 @@ use crate::path::Place;
 use crate::session::Session;
 use crate::store::WorkspaceStore;
 use crate::syntax::{Dialect, Dialects, IndentRules};
+use crate::text::Snapshot;
 use crate::tool::Failure;
-use crate::workspace::{Forbidden, Forbids, Kind, Meta, Selection, Target, Workspace};
+use crate::workspace::{
+    Forbidden, Forbids, Kind, Meta, PathError, Scan, SelectError, Selection, Target, Workspace,
+};
 
 /// The handles that the tools of one session share.
 #[derive(Debug)]
@@ -57,11 +60,26 @@ pub(super) const FILE_LIMIT_BYTES: u64 = 2 * 1024 * 1024;
 impl Kit {
     /// Returns where a path leads, for a tool that reads.
     pub(super) fn readable(&self, path: &str) -> Result<Target, Failure> {
-        let target = self.workspace.resolve(path).map_err(refuse::path)?;
+        let target = self.resolve(&Capability::FileRead, path)?;
         match self.forbids.for_read(&target.place) {
             None => Ok(target),
             Some(why) => Err(refuse::forbidden(&target.place, why)),
         }
+    }
+
+    fn resolve(&self, capability: &Capability, path: &str) -> Result<Target, Failure> {
+        self.workspace.resolve(path).map_err(|error| self.untold(capability, path, error))
+    }
+
+    /// Refuses a path that does not resolve; what is in its way is told only to who holds that place.
+    fn untold(&self, capability: &Capability, path: &str, error: PathError) -> Failure {
+        let meant = self.workspace.meant(path);
+        let told = [meant.as_ref(), error.tells_of()].into_iter().flatten();
+        let hidden = told.into_iter().find(|place| !self.grant.admits(capability, place));
+        if let Some(place) = hidden {
+            return refuse::denied(capability, place, &self.grant);
+        }
+        refuse::path(error)
     }
 
     /// Returns the names near one that is missing, as far as they may be read.
@@ -72,11 +90,21 @@ impl Kit {
 
     /// Returns what a pattern means, for a tool that reads.
     pub(super) fn select(&self, pattern: &str) -> Result<Selection, Failure> {
-        let selection = self.workspace.select(pattern).map_err(refuse::select)?;
-        let (Selection::File(target) | Selection::Other(target) | Selection::Missing(target)) =
-            &selection
-        else {
-            return Ok(selection);
+        let selection = self.workspace.select(pattern).map_err(|error| match error {
+            SelectError::Path(error) => self.untold(&Capability::FileRead, pattern, error),
+            SelectError::Pattern(error) => refuse::pattern(&error),
+        })?;
+        let target = match &selection {
+            Selection::File(target) | Selection::Other(target) | Selection::Missing(target) => {
+                target
+            }
+            Selection::Below(Scan { start: folder, .. }) | Selection::Nothing(folder) => {
+                return if self.grant.reaches(&Capability::FileRead, folder) {
+                    Ok(selection)
+                } else {
+                    Err(refuse::denied(&Capability::FileRead, folder, &self.grant))
+                };
+            }
         };
         match self.forbids.for_read(&target.place) {
             None => Ok(selection),
@@ -86,7 +114,7 @@ impl Kit {
 
     /// Returns where a path leads, for a tool that writes.
     pub(super) fn writable(&self, path: &str) -> Result<Target, Failure> {
-        let target = self.workspace.resolve(path).map_err(refuse::path)?;
+        let target = self.resolve(&Capability::FileWrite, path)?;
         match self.forbids.for_write(&target.place) {
             None if self.workspace.is_in_bare_store(&target.place) => {
                 Err(refuse::forbidden(&target.place, Forbidden::Repository))
@@ -144,7 +172,32 @@ impl Kit {
             .is_ok_and(|target| self.check_target_links(&Capability::FileRead, &target).is_ok())
     }
 
-    /// The same for a target that has been resolved.
+    /// Loads the text file that a tool reads or edits, under the capability that it needs for that.
+    pub(super) fn load(
+        &self,
+        capability: &Capability,
+        target: &Target,
+    ) -> Result<Snapshot, Failure> {
+        self.check_target_links(capability, target)?;
+        match target.kind {
+            Kind::Folder => return Err(refuse::is_directory(&target.place)),
+            Kind::Other => return Err(refuse::not_regular(&target.place)),
+            Kind::Missing { .. } => {
+                let next = match capability {
+                    Capability::FileEdit => "write makes a new file.",
+                    _ => "find lists the paths that there are.",
+                };
+                return Err(refuse::missing(&target.place, &self.near(target), next));
+            }
+            Kind::File(_) => {}
+        }
+        let loaded = self.workspace.load(&target.place, FILE_LIMIT_BYTES);
+        let loaded = loaded.map_err(|error| refuse::load(error, &[]))?;
+        self.check_links(capability, &target.place, &loaded.meta)?;
+        Ok(loaded.snapshot)
+    }
+
+    /// Refuses a target that is a file with several names where the capability is held in part.
     pub(super) fn check_target_links(
         &self,
         capability: &Capability,

@@ -69,10 +69,29 @@ impl Tool for ListDir {
             return Err(Failure::new(Code::BadArg, message));
         };
         let target = self.kit.readable(args.path.as_deref().unwrap_or("."))?;
+        if !may_be_told(&self.kit, &target) {
+            let denied = refuse::denied(&Capability::FileRead, &target.place, &self.kit.grant);
+            return Err(denied);
+        }
         let kit = Arc::clone(&self.kit);
         let demands =
             vec![Demand { capability: Capability::FileRead, resource: Resource::Some }];
         Ok(Prepared::new(demands, move |running| list(&kit, &target, depth, running)))
+    }
+}
+
+/// Returns whether something at or below a folder may be read.
+fn may_enter(kit: &Kit, folder: &Place) -> bool {
+    kit.grant.reaches(&Capability::FileRead, folder) && kit.forbids.for_read(folder).is_none()
+}
+
+/// Returns whether what stands at a path may be told, were it only that nothing does.
+fn may_be_told(kit: &Kit, target: &Target) -> bool {
+    match target.kind {
+        Kind::Folder => may_enter(kit, &target.place),
+        Kind::Missing { .. } | Kind::File(_) | Kind::Other => {
+            kit.grant.admits(&Capability::FileRead, &target.place)
+        }
     }
 }
 
@@ -82,10 +101,6 @@ fn list(
     depth: usize,
     running: &Running,
 ) -> Result<Outcome, Failure> {
-    let may_enter = |folder: &Place| {
-        kit.grant.reaches(&Capability::FileRead, folder)
-            && kit.forbids.for_read(folder).is_none()
-    };
     match target.kind {
         Kind::Folder => {}
         Kind::Missing { .. } => {
@@ -93,9 +108,7 @@ fn list(
         }
         Kind::File(_) | Kind::Other => return Err(refuse::not_a_folder(&target.place)),
     }
-    if !may_enter(&target.place) {
-        return Err(refuse::denied(&target.place, &kit.grant));
-    }
+    let may_enter = |folder: &Place| may_enter(kit, folder);
     let limits = ListLimits { depth, max_rows: MAX_ROWS, admit_folder: &may_enter };
     let admit = |place: &Place| kit.may_read(place);
     let stop = || running.is_stopped();

@@ -6,13 +6,12 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::forms;
-use super::kit::{FILE_LIMIT_BYTES, Kit};
-use super::refuse;
+use super::kit::Kit;
 use crate::authority::Capability;
 use crate::syntax::{Dialect, Entry, Tree, outline};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Spec, Tool};
-use crate::workspace::{Kind, Target};
+use crate::workspace::Target;
 
 struct Outline {
     kit: Arc<Kit>,
@@ -57,14 +56,8 @@ impl Tool for Outline {
 }
 
 fn list(kit: &Kit, target: &Target, dialect: &'static Dialect) -> Result<Outcome, Failure> {
-    kit.check_target_links(&Capability::FileRead, target)?;
-    if matches!(target.kind, Kind::Missing { .. }) {
-        return Err(refuse::not_found(&target.place, &kit.near(target)));
-    }
-    let loaded = kit.workspace.load(&target.place, FILE_LIMIT_BYTES);
-    let loaded = loaded.map_err(|error| refuse::load(error, &[]))?;
-    kit.check_links(&Capability::FileRead, &target.place, &loaded.meta)?;
-    let entries = outline(&Tree::new(loaded.snapshot.text(), dialect));
+    let snapshot = kit.load(&Capability::FileRead, target)?;
+    let entries = outline(&Tree::new(snapshot.text(), dialect));
     let mut lines: Vec<String> = entries.iter().map(row).collect();
     if lines.is_empty() {
         lines.push("(no forms)".to_owned());

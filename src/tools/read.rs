@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::kit::{FILE_LIMIT_BYTES, Kit};
-use super::{forms, refuse};
+use super::forms;
+use super::kit::Kit;
 use crate::authority::Capability;
 use crate::code::Code;
 use crate::hashline::anchor::{Extent, ROW_CHARS, push_row};
@@ -17,7 +17,7 @@ use crate::syntax::Tree;
 use crate::text::{LineNo, Snapshot, clip_line, count};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Spec, Tool};
-use crate::workspace::{Kind, Target};
+use crate::workspace::Target;
 
 /// The most rows of one page.
 const MAX_ROWS: usize = 1000;
@@ -129,19 +129,7 @@ fn read(
     wanted: Wanted,
     form: Option<&str>,
 ) -> Result<Outcome, Failure> {
-    kit.check_target_links(&Capability::FileRead, target)?;
-    match target.kind {
-        Kind::Folder => return Err(refuse::is_directory(&target.place)),
-        Kind::Other => return Err(refuse::not_regular(&target.place)),
-        Kind::Missing { .. } => {
-            return Err(refuse::not_found(&target.place, &kit.near(target)));
-        }
-        Kind::File(_) => {}
-    }
-    let loaded = kit.workspace.load(&target.place, FILE_LIMIT_BYTES);
-    let loaded = loaded.map_err(|error| refuse::load(error, &[]))?;
-    kit.check_links(&Capability::FileRead, &target.place, &loaded.meta)?;
-    let snapshot = loaded.snapshot;
+    let snapshot = kit.load(&Capability::FileRead, target)?;
     let wanted = match form {
         None => wanted,
         Some(form) => lines_of(kit, target, &snapshot, form, wanted)?,

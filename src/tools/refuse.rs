@@ -8,7 +8,7 @@ use crate::authority::{Capability, Demand, Grant, Resource};
 use crate::code::Code;
 use crate::path::Place;
 use crate::tool::Failure;
-use crate::workspace::{Forbidden, LoadError, PathError, SelectError};
+use crate::workspace::{Forbidden, LoadError, PathError, PatternError};
 
 /// Refuses a path that means no place.
 pub(super) fn path(error: PathError) -> Failure {
@@ -49,28 +49,31 @@ pub(super) fn path(error: PathError) -> Failure {
     }
 }
 
-/// Refuses a pattern that means nothing.
-pub(super) fn select(error: SelectError) -> Failure {
-    match error {
-        SelectError::Path(error) => path(error),
-        SelectError::Pattern(error) => {
-            Failure::new(Code::BadArg, format!("the pattern is no glob: {error}."))
-        }
-    }
+/// Refuses a text that is no pattern.
+pub(super) fn pattern(error: &PatternError) -> Failure {
+    Failure::new(Code::BadArg, format!("the pattern is no glob: {error}."))
 }
 
 /// Refuses a place that the file tools keep away from.
 pub(super) fn forbidden(place: &Place, why: Forbidden) -> Failure {
     let what = match why {
-        Forbidden::Repository => "is a repository's own store; use git itself",
-        Forbidden::Settings => "is killick's settings; ask the user to change them",
-        Forbidden::LocalSettings => "is the user's own settings of this project",
-        Forbidden::State => "is killick's own state",
+        Forbidden::Repository => {
+            "is in a repository's own store, which no file tool writes; use git itself"
+        }
+        Forbidden::Settings => {
+            "is killick's settings, which no file tool writes; ask the user to change them"
+        }
+        Forbidden::LocalSettings => {
+            "is the user's own settings of this project, closed to every file tool; ask the user"
+        }
+        Forbidden::State => {
+            "is killick's own state, closed to every file tool; choose another path"
+        }
         Forbidden::TrustedProgram => {
-            "is a program that a trusted setting runs; ask the user to change it"
+            "is a program that a trusted setting runs, which no file tool writes; ask the user"
         }
     };
-    Failure::new(Code::ForbiddenPath, format!("{place} {what}. File tools keep away from it."))
+    Failure::new(Code::ForbiddenPath, format!("{place} {what}."))
 }
 
 /// Refuses a file that cannot be read. `near` are names like the one that was not found.
@@ -100,8 +103,13 @@ pub(super) fn load(error: LoadError, near: &[String]) -> Failure {
 
 /// Refuses a path at which nothing stands.
 pub(super) fn not_found(place: &Place, near: &[String]) -> Failure {
+    missing(place, near, "find lists the paths that there are.")
+}
+
+/// Refuses a path at which nothing stands; `next` says what to do where no name comes near.
+pub(super) fn missing(place: &Place, near: &[String], next: &str) -> Failure {
     let next = if near.is_empty() {
-        "find lists the paths that there are.".to_owned()
+        next.to_owned()
     } else {
         format!("names like it in that folder: {}.", near.join(", "))
     };
@@ -114,6 +122,16 @@ pub(super) fn is_directory(place: &Place) -> Failure {
         Code::IsDirectory,
         format!(
             "{place} is a folder; name a file, or use list_dir or find to see what it holds."
+        ),
+    )
+}
+
+/// Refuses a path that asks for a folder where a file is to be made.
+pub(super) fn names_a_folder(path: &str) -> Failure {
+    Failure::new(
+        Code::IsDirectory,
+        format!(
+            "{path} ends in a slash and so names a folder; name the file that is to be made."
         ),
     )
 }
@@ -138,10 +156,10 @@ pub(super) fn not_a_folder(place: &Place) -> Failure {
     Failure::new(Code::BadArg, format!("{place} is no folder; read shows what a file holds."))
 }
 
-/// Refuses a folder below which nothing may be read.
-pub(super) fn denied(folder: &Place, grant: &Grant) -> Failure {
+/// Refuses a place that the grant does not cover, in the words of the executor.
+pub(super) fn denied(capability: &Capability, place: &Place, grant: &Grant) -> Failure {
     let demand =
-        Demand { capability: Capability::FileRead, resource: Resource::Path(folder.clone()) };
+        Demand { capability: capability.clone(), resource: Resource::Path(place.clone()) };
     let denial =
         grant.check(&demand).err().map_or_else(String::new, |denial| denial.to_string());
     Failure::new(Code::CapabilityDenied, format!("{denial}."))

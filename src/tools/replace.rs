@@ -77,7 +77,7 @@ fn replace(
     args: &Args,
     running: &Running,
 ) -> Result<Outcome, Failure> {
-    let now = drafts::load(kit, &target)?;
+    let now = kit.load(&Capability::FileEdit, &target)?;
     let seen = drafts::seen(kit, &target.place);
     let occurrences = if args.replace_all { Occurrences::All } else { Occurrences::One };
     let (old, new) = (&args.old_string, &args.new_string);

@@ -89,7 +89,11 @@ impl Args {
         let query = Query::parse(&self.pattern).map_err(|bad| {
             Failure::new(
                 Code::BadArg,
-                format!("`pattern` is no regular expression: {}", bad.words.trim_end()),
+                format!(
+                    "`pattern` is no regular expression that search takes: {}. A match never crosses a \
+                     line; escape what is meant literally.",
+                    bad.words.trim_end().trim_end_matches('.')
+                ),
             )
         })?;
         let max_rows = match self.max_results {
@@ -131,7 +135,7 @@ fn search(
         Selection::Missing(target) => Err(refuse::not_found(&target.place, &kit.near(target))),
         Selection::Other(target) => Err(refuse::not_regular(&target.place)),
         Selection::File(target) => search_one(kit, target, wanted, running),
-        Selection::Below(_) | Selection::Nothing => {
+        Selection::Below(_) | Selection::Nothing(_) => {
             let listing = walked(kit, selection, wanted.ignored, running);
             let found = with_bounds(kit, wanted.ignored, running, |bounds| {
                 kit.workspace.grep(&listing.files, &wanted.query, &limits(wanted), bounds)
@@ -391,7 +395,8 @@ fn large(error: LargeError, shown: &Place) -> Failure {
         LargeError::LineTooLong { place: _, limit_bytes } => Failure::new(
             Code::TooLarge,
             format!(
-                "{shown} has a line of more than {limit_bytes} bytes, which cannot be searched."
+                "{shown} has a line of more than {limit_bytes} bytes, which cannot be searched; \
+                 search other files."
             ),
         ),
         LargeError::Io { place: _, source } => refuse::io("read", &shown.to_string(), &source),

@@ -35,7 +35,8 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
     let spec = Spec {
         name: "undo".to_owned(),
         description:
-            "Take back this session's last writes, all or none. Undoing an undo is a redo."
+            "Take back this session's last writes, all or none. A second undo takes the first \
+            one back (a redo); to go further back, send a count."
                 .to_owned(),
         schema,
         toolset: "core",
@@ -108,7 +109,10 @@ fn undo(kit: &Kit, last: &[Done], running: &Running) -> Result<Outcome, Failure>
     let transaction: Transaction =
         inverse_of(&kit.store, last, kit.workspace.roots(), origin).map_err(refused)?;
     let committed = commit::commit_transaction(kit, running, transaction)?;
-    let mut lines = vec![format!("Undid {}:", count(last.len(), "write"))];
+    let is_redo = last.iter().all(|done| !done.undoes.is_empty());
+    let verb = if is_redo { "Redid" } else { "Undid" };
+    let noun = if is_redo { "undone write" } else { "write" };
+    let mut lines = vec![format!("{verb} {}:", count(last.len(), noun))];
     lines.extend(committed.files.iter().map(said));
     lines.extend(commit::recovered(&committed.recovered));
     let files: Vec<Value> = committed.files.iter().map(details).collect();
@@ -173,6 +177,14 @@ fn refused(error: UndoError) -> Failure {
             Code::NotFound,
             format!(
                 "the old content of {place} is not kept any more, so it cannot be restored."
+            ),
+        ),
+        UndoError::Altered { place, kept } => Failure::new(
+            Code::Conflict,
+            format!(
+                "the old content of {place} cannot be restored: a program that still had the file open \
+                 wrote to it afterwards. What it became is in {}.",
+                kept.display()
             ),
         ),
         UndoError::NoRoot(place) => Failure::new(

@@ -15,7 +15,9 @@ use crate::protocol::{Effect, SeenFile, SeenReach};
 use crate::text::{Digest, LineDiff, Snapshot, count, unified};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Running, Spec, Tool};
-use crate::workspace::{Change, Committed, Expected, Kind, LoadError, Parents, Target};
+use crate::workspace::{
+    Change, Committed, CommittedFile, Expected, Fate, Kind, LoadError, Parents, Target,
+};
 
 /// How much of a diff rides in the details.
 const DIFF_ROWS: usize = 200;
@@ -64,7 +66,12 @@ impl Tool for Write {
         let target = self.kit.writable(&args.path)?;
         let kit = Arc::clone(&self.kit);
         let demands = vec![demand(Capability::FileWrite, &target.place)];
-        Ok(Prepared::new(demands, move |running| write(&kit, &target, &args.content, running)))
+        Ok(Prepared::new(demands, move |running| {
+            if args.path.ends_with('/') && matches!(target.kind, Kind::Missing { .. }) {
+                return Err(refuse::names_a_folder(&args.path));
+            }
+            write(&kit, &target, &args.content, running)
+        }))
     }
 }
 
@@ -119,6 +126,7 @@ fn write(
         target.spelled
     )];
     lines.extend(unseen(kit, target, &prior));
+    lines.extend(committed.files.iter().filter_map(gone));
     lines.extend(unbalanced(kit, target, content));
     lines.extend(commit::recovered(&committed.recovered));
     let mut outcome = Outcome::success(lines.join("\n"))
@@ -180,6 +188,10 @@ fn prior(kit: &Kit, target: &Target) -> Result<Prior, Failure> {
     match kit.workspace.load_bytes(&target.place, FILE_LIMIT_BYTES) {
         Ok((bytes, meta)) => {
             kit.check_links(&Capability::FileWrite, &target.place, &meta)?;
+            if !kit.may_read(&target.place) {
+                // Writing gives no right to be shown what was there.
+                return Ok(Prior::Bytes(bytes));
+            }
             Ok(Snapshot::new(&bytes).map_or(Prior::Bytes(bytes), Prior::Text))
         }
         Err(LoadError::NotFound(_)) => Ok(Prior::Nothing),
@@ -202,6 +214,16 @@ fn unseen(kit: &Kit, target: &Target, prior: &Prior) -> Option<String> {
         }
         Some(_) => None,
     })
+}
+
+/// Says when what was replaced is not kept.
+fn gone(file: &CommittedFile) -> Option<String> {
+    match file.fate {
+        Fate::Gone => Some(
+            "(what it replaced was too large to keep: undo cannot bring it back)".to_owned(),
+        ),
+        Fate::Kept => None,
+    }
 }
 
 /// Says when a Lisp file is not balanced.

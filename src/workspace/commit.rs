@@ -13,7 +13,7 @@ use super::publish::{Failure, Slot};
 use super::recover::{self, Recovery};
 use super::stage::{Carried, side_by_side, stage_like, stage_new};
 use super::transaction::{
-    CommitError, Committed, CommittedFile, Context, Problem, ProblemKind,
+    CommitError, Committed, CommittedFile, Context, Fate, Problem, ProblemKind,
 };
 use super::verify::{Folders, Target, folder_record};
 use crate::path::Place;
@@ -273,6 +273,7 @@ impl Staged {
                 .slots
                 .into_iter()
                 .map(|slot| CommittedFile {
+                    fate: Fate::of(&slot.record),
                     place: slot.place,
                     before: slot.record.before,
                     after: slot.record.after,

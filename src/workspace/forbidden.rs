@@ -7,6 +7,9 @@
 
 use crate::path::Place;
 
+/// The folder of a project's settings.
+const SETTINGS_FOLDER: &str = ".killick";
+
 /// Why a place is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Forbidden {
@@ -42,6 +45,10 @@ impl Forbids {
         if let Some(settings) = settings(place) {
             return Some(settings);
         }
+        // A file in the folder's stead would keep every settings file from being there.
+        if place.path.file_name().is_some_and(|name| fold(name) == SETTINGS_FOLDER) {
+            return Some(Forbidden::Settings);
+        }
         if self.state.iter().any(|folder| is_within(place, folder)) {
             return Some(Forbidden::State);
         }
@@ -71,13 +78,21 @@ pub fn is_store(name: &str) -> bool {
     matches!(base, ".git" | "git~1")
 }
 
+/// Returns whether a place is a settings file of killick's, or lies below where one belongs.
 fn settings(place: &Place) -> Option<Forbidden> {
-    let mut segments = place.path.segments().rev();
-    let (file, folder) = (fold(segments.next()?), fold(segments.next()?));
-    if folder != ".killick" {
-        return None;
+    let mut names = place.path.segments().map(fold).peekable();
+    while let Some(folder) = names.next() {
+        if folder == SETTINGS_FOLDER
+            && let Some(why) = names.peek().and_then(|file| settings_file(file))
+        {
+            return Some(why);
+        }
     }
-    let file = file.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+    None
+}
+
+fn settings_file(folded: &str) -> Option<Forbidden> {
+    let file = folded.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
     match file {
         "settings.local.json" => Some(Forbidden::LocalSettings),
         _ => file
@@ -167,6 +182,14 @@ mod tests {
                 Some(Forbidden::LocalSettings),
             ),
             (".killick/init.lisp", None, None),
+            (".killick", Some(Forbidden::Settings), None),
+            ("a/.KILLICK", Some(Forbidden::Settings), None),
+            (".killick/settings.json/x", Some(Forbidden::Settings), None),
+            (
+                ".killick/settings.local.json/x/y",
+                Some(Forbidden::LocalSettings),
+                Some(Forbidden::LocalSettings),
+            ),
             ("settings.json", None, None),
             ("home/state", Some(Forbidden::State), Some(Forbidden::State)),
             ("home/state/audit/1", Some(Forbidden::State), Some(Forbidden::State)),

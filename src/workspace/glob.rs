@@ -43,6 +43,9 @@ pub enum PatternError {
     /// The pattern has more segments or alternatives than are matched.
     #[error("the pattern has too many segments or alternatives")]
     TooLong,
+    /// Some alternatives begin at `/` and some do not, and a walk begins at one place.
+    #[error("some of the alternatives begin with `/` and others do not; make a call for each")]
+    MixedRoots,
     /// The glob engine refused a segment.
     #[error("the segment `{segment}` is no glob: {why}")]
     Segment {
@@ -98,8 +101,7 @@ impl Pattern {
         }
         let absolute = alternatives.iter().all(|a| a.absolute);
         if !absolute && alternatives.iter().any(|a| a.absolute) {
-            // Roots differ, and a walk has one; the braces stay no path at all.
-            return Err(PatternError::TooLong);
+            return Err(PatternError::MixedRoots);
         }
         let n_common = n_common(&alternatives);
         let common = alternatives.first().map(|a| &a.segments[..n_common]).unwrap_or_default();

@@ -177,7 +177,8 @@ impl List<'_> {
         let place = self.workspace.settle(self.root, path.clone());
         let admitted = match what {
             What::Folder => (self.limits.admit_folder)(&place),
-            What::File | What::Link | What::Other => (self.bounds.admit)(&place),
+            What::File | What::Other => (self.bounds.admit)(&place),
+            What::Link => (self.bounds.admit)(&place) && self.admits_target(&place),
         };
         if !admitted {
             self.list.notes.n_outside_scope += 1;
@@ -196,6 +197,17 @@ impl List<'_> {
             What::File => ListKind::File(self.len(path)),
             What::Link => self.link(place),
             What::Other => ListKind::Other,
+        }
+    }
+
+    /// Returns whether what a symlink leads to, or would lead to, may be told.
+    fn admits_target(&self, link: &Place) -> bool {
+        let Some(meant) = self.workspace.meant_place(link) else { return false };
+        match self.workspace.resolve_place(link).map(|target| target.kind) {
+            Ok(Kind::Folder) => (self.limits.admit_folder)(&meant),
+            Ok(Kind::File(_) | Kind::Other | Kind::Missing { .. }) | Err(_) => {
+                (self.bounds.admit)(&meant)
+            }
         }
     }
 

@@ -59,8 +59,8 @@ pub use root::{Access, Root, RootError};
 pub use roots::Workspace;
 pub use select::{Scan, SelectError, Selection};
 pub use transaction::{
-    Change, CommitError, Committed, CommittedFile, Context, Expected, Origin, Parents, Problem,
-    ProblemKind, Transaction,
+    Change, CommitError, Committed, CommittedFile, Context, Expected, Fate, Origin, Parents,
+    Problem, ProblemKind, Transaction,
 };
 pub use undo::{Done, UndoError, Whose, history, inverse, inverse_of};
 pub use walk::{Bounds, Entry, Ignored, Listing, Stop, WalkNotes};

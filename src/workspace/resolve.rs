@@ -105,6 +105,19 @@ pub enum PathError {
     },
 }
 
+impl PathError {
+    /// Returns the place of which the error tells something, if it is inside a root.
+    pub fn tells_of(&self) -> Option<&Place> {
+        match self {
+            Self::Nul | Self::SymlinkLoop { .. } => None,
+            Self::Escape { path: _, link } => link.as_ref(),
+            Self::NotUtf8 { link: place }
+            | Self::NotAFolder { file: place }
+            | Self::Io { verb: _, path: place, source: _ } => Some(place),
+        }
+    }
+}
+
 /// A path as it was written, dots resolved.
 enum Spelled {
     Inside(Place, PathBuf),
@@ -137,6 +150,35 @@ impl Workspace {
         let pending = place.path.segments().rev().map(str::to_owned).collect();
         let start = root.path().to_owned();
         self.trace(&place.to_string(), start, pending, Some(place.clone()))
+    }
+
+    /// Returns the place that a path would mean if nothing on its way were in the way, whether or not it
+    /// resolves: what a judgement needs that must not tell one obstacle from another.
+    ///
+    /// Where the way leads out of every root it is the place as written; nothing if that is outside too.
+    pub fn meant(&self, text: &str) -> Option<Place> {
+        let Spelled::Inside(place, start) = self.spell(text).ok()? else {
+            return self.resolve(text).ok().map(|target| target.place);
+        };
+        Some(self.meant_from(start, &place))
+    }
+
+    /// The same for a place.
+    pub(super) fn meant_place(&self, place: &Place) -> Option<Place> {
+        let start = self.root(&place.root)?.path().to_owned();
+        Some(self.meant_from(start, place))
+    }
+
+    fn meant_from(&self, start: PathBuf, place: &Place) -> Place {
+        let pending = place.path.segments().rev().map(str::to_owned).collect();
+        let mut trace =
+            Trace { workspace: self, text: "", at: start, pending, n_links: 0, link: None };
+        let Err(_) = trace.run() else {
+            return self.place_of(&trace.at).unwrap_or_else(|| place.clone());
+        };
+        let rest: Vec<String> = trace.pending.into_iter().rev().collect();
+        self.place_of(&without_dots(&trace.at, &rest.join("/")))
+            .unwrap_or_else(|| place.clone())
     }
 
     fn spell(&self, text: &str) -> Result<Spelled, PathError> {
@@ -211,7 +253,14 @@ struct Trace<'a> {
     link: Option<Place>,
 }
 
+/// What one segment led to.
+enum Step {
+    On(Kind),
+    Missing,
+}
+
 impl Trace<'_> {
+    /// Walks to the end; on an error the segment that was in the way is still to come.
     fn run(&mut self) -> Result<Kind, PathError> {
         let mut kind = Kind::Folder;
         while let Some(name) = self.pending.pop() {
@@ -219,33 +268,37 @@ impl Trace<'_> {
                 self.at.pop();
                 continue;
             }
-            let dir = self.open()?;
-            let stat = match rustix::fs::statat(&dir, &*name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => stat,
-                Err(Errno::NOENT) => return self.missing(name),
-                Err(error) => return Err(self.refused("look up", &name, error)),
+            kind = match self.step(&name) {
+                Ok(Step::On(kind)) => kind,
+                Ok(Step::Missing) => return self.missing(name),
+                Err(error) => {
+                    self.pending.push(name);
+                    return Err(error);
+                }
             };
-            match file_type(&stat) {
-                FileType::Symlink => {
-                    self.follow(&dir, &name)?;
-                    kind = Kind::Folder;
-                }
-                FileType::Directory => {
-                    self.at.push(name);
-                    kind = Kind::Folder;
-                }
-                _ if !self.pending.is_empty() => return Err(self.not_a_folder(&name)),
-                FileType::RegularFile => {
-                    self.at.push(name);
-                    kind = Kind::File(Meta::of(&stat));
-                }
-                _ => {
-                    self.at.push(name);
-                    kind = Kind::Other;
-                }
-            }
         }
         Ok(kind)
+    }
+
+    fn step(&mut self, name: &str) -> Result<Step, PathError> {
+        let dir = self.open()?;
+        let stat = match rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(Step::Missing),
+            Err(error) => return Err(self.refused("look up", name, error)),
+        };
+        let kind = match file_type(&stat) {
+            FileType::Symlink => {
+                self.follow(&dir, name)?;
+                return Ok(Step::On(Kind::Folder));
+            }
+            FileType::Directory => Kind::Folder,
+            _ if !self.pending.is_empty() => return Err(self.not_a_folder(name)),
+            FileType::RegularFile => Kind::File(Meta::of(&stat)),
+            _ => Kind::Other,
+        };
+        self.at.push(name);
+        Ok(Step::On(kind))
     }
 
     /// Opens the folder where the walk stands.
@@ -426,6 +479,27 @@ mod tests {
         assert_eq!(shown(&laid, "a"), "`a` leads through more than 40 symlinks");
         assert_eq!(shown(&laid, "self"), "`self` leads through more than 40 symlinks");
         assert_eq!(shown(&laid, "bytes"), "the target of the symlink `bytes` is not UTF-8");
+    }
+
+    #[test]
+    fn what_a_path_means_does_not_depend_on_what_is_in_its_way() {
+        let laid = Laid::with(&[("d/a.txt", "x")]);
+        laid.link("d", "l");
+        laid.link("loop", "loop");
+        laid.link("../out/x", "out");
+        for (text, meant) in [
+            ("d/a.txt", "d/a.txt"),
+            ("d/a.txt/x/y", "d/a.txt/x/y"),
+            ("d/none/x/y", "d/none/x/y"),
+            ("l/a.txt/x", "d/a.txt/x"),
+            ("l/none/x", "d/none/x"),
+            ("loop/x", "loop/x"),
+            ("out", "out"),
+            ("../w/d/a.txt/x", "d/a.txt/x"),
+        ] {
+            assert_eq!(laid.workspace.meant(text), Some(place(meant)), "{text}");
+        }
+        assert_eq!(laid.workspace.meant("../out/x"), None);
     }
 
     #[test]

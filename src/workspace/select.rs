@@ -21,7 +21,7 @@ pub enum Selection {
     /// All files below a folder that match.
     Below(Scan),
     /// The pattern has wildcards, and the folder that it begins in does not exist.
-    Nothing,
+    Nothing(Place),
     /// The pattern has no wildcard and nothing stands there.
     Missing(Target),
 }
@@ -67,7 +67,10 @@ impl Workspace {
             (Ok(target), Some(matcher)) if target.kind == Kind::Folder => {
                 Ok(below(target, matcher))
             }
-            (Ok(_) | Err(PathError::NotAFolder { .. }), Some(_)) => Ok(Selection::Nothing),
+            (Ok(target), Some(_)) => Ok(Selection::Nothing(target.place)),
+            (Err(PathError::NotAFolder { file }), Some(_)) => {
+                Ok(Selection::Nothing(self.meant(&pattern.prefix).unwrap_or(file)))
+            }
             (Err(error), _) => Err(error.into()),
         }
     }
@@ -79,7 +82,7 @@ impl Workspace {
         match selection {
             Selection::File(target) => one(target, bounds),
             Selection::Below(scan) => self.walk(&scan.start, &scan.matcher, bounds),
-            Selection::Other(_) | Selection::Nothing | Selection::Missing(_) => {
+            Selection::Other(_) | Selection::Nothing(_) | Selection::Missing(_) => {
                 Listing::default()
             }
         }

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::commit::Verified;
 use super::disk::Disk;
-use super::journal::{Journal, Phase, Record, TransactionId};
+use super::journal::{FileRecord, Journal, Phase, Record, TransactionId};
 use super::lock::{self, LockError, LockPlace, Locks, Patience};
 use super::recover::{self, Recovery};
 use super::root::Root;
@@ -106,6 +106,23 @@ pub struct CommittedFile {
     pub before: Option<Digest>,
     /// The content now.
     pub after: Option<Digest>,
+    /// What became of the content before.
+    pub fate: Fate,
+}
+
+/// What became of a content that was replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// The store has it, or there was none.
+    Kept,
+    /// It was too large to keep.
+    Gone,
+}
+
+impl Fate {
+    pub(super) fn of(record: &FileRecord) -> Self {
+        if record.before.is_some() && !record.kept { Self::Gone } else { Self::Kept }
+    }
 }
 
 /// A transaction that took effect.

@@ -5,13 +5,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::disk::RealDisk;
 use super::journal::{Journal, Record, TransactionId};
 use super::recover::place;
 use super::root::Root;
-use super::transaction::{Change, CommittedFile, Expected, Origin, Parents, Transaction};
+use super::transaction::{Change, CommittedFile, Expected, Fate, Origin, Parents, Transaction};
 use crate::path::{Place, RelPath};
 use crate::store::{Blobs, StoreError, WorkspaceStore};
 use crate::text::Digest;
@@ -57,6 +58,14 @@ pub enum UndoError {
     /// The old content of a file is not kept any more.
     #[error("the old content of `{0}` is not kept")]
     NotKept(Place),
+    /// The old content was changed in the store, by somebody who still had the file open.
+    #[error("the old content of `{place}` was changed in `{}`", kept.display())]
+    Altered {
+        /// The file.
+        place: Place,
+        /// Where the store has what the content became.
+        kept: PathBuf,
+    },
     /// A file lies beneath a root that the session does not have.
     #[error("`{0}` is beneath no root of the session")]
     NoRoot(Place),
@@ -97,6 +106,7 @@ fn done(record: Record) -> Done {
             .files
             .iter()
             .map(|file| CommittedFile {
+                fate: Fate::of(file),
                 place: place(&file.at),
                 before: file.before,
                 after: file.after,
@@ -190,9 +200,13 @@ fn change(blobs: &Blobs, roots: &[Arc<Root>], span: Span) -> Result<Change, Undo
     };
     let after = match span.then {
         None => None,
-        Some(digest) => match blobs.get(digest)? {
-            Some(bytes) => Some(bytes),
-            None => return Err(UndoError::NotKept(span.place)),
+        Some(digest) => match blobs.get(digest) {
+            Ok(Some(bytes)) => Some(bytes),
+            Ok(None) => return Err(UndoError::NotKept(span.place)),
+            Err(StoreError::Damaged(kept)) => {
+                return Err(UndoError::Altered { place: span.place, kept });
+            }
+            Err(error) => return Err(error.into()),
         },
     };
     Ok(Change {

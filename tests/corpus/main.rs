@@ -8,6 +8,7 @@
 )]
 
 mod balance;
+mod document;
 mod fixture;
 mod forms;
 mod grant;
@@ -49,5 +50,6 @@ fn main() -> std::process::ExitCode {
             })
         })
     });
+    let trials = trials.chain(document::trials());
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }

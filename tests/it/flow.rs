@@ -591,3 +591,128 @@ fn forms_are_listed_shown_and_replaced_as_forms() {
         "(defun f (x)\n  (g x))\n\n(defun h (x)\n  (let ((y x))\n    (g y)))\n"
     );
 }
+
+#[test]
+fn outside_a_scope_nothing_is_told_of_what_stands_there() {
+    let scratch = Scratch::new();
+    scratch.lay("src/a.rs", "a\n").lay("priv/k.rs", "secret\n").lay("top.txt", "secret\n");
+    symlink("/etc", scratch.path("priv/out")).unwrap();
+    symlink("../priv", scratch.path("src/folder")).unwrap();
+    symlink("../priv/k.rs", scratch.path("src/file")).unwrap();
+    symlink("../priv/nothing", scratch.path("src/nothing")).unwrap();
+    symlink("a.rs", scratch.path("src/inside")).unwrap();
+    for capabilities in ["file/read(src/**),file/write(src/**)", ""] {
+        let session = scratch.session(Some(capabilities));
+        // Each pair is something that exists and the same with nothing there.
+        for (there, not_there) in [
+            ("top.txt/x", "tip.txt/x"),
+            ("priv/k.rs/x/y", "priv/n.rs/x/y"),
+            ("priv/out", "priv/not"),
+            ("priv/out/passwd", "priv/not/passwd"),
+            ("src/folder/k.rs/x", "src/folder/n.rs/x"),
+            ("priv", "prov"),
+        ] {
+            for (tool, key) in [("read", "path"), ("list_dir", "path"), ("find", "pattern")] {
+                let refused = |path: &str| session.refused(tool, json!({key: path}));
+                let (code, text) = refused(there);
+                assert_eq!(code, "capability_denied", "{tool} {there}: {text}");
+                let last = |path: &str| path.rsplit_once('/').map_or(path, |p| p.0).to_owned();
+                let masked = |text: &str| {
+                    [there, not_there, &last(there), &last(not_there), "k.rs", "n.rs"]
+                        .iter()
+                        .fold(text.to_owned(), |text, part| text.replace(part, "_"))
+                };
+                assert_eq!(masked(&refused(not_there).1), masked(&text), "{tool} {there}");
+            }
+            let written = session.refused("write", json!({"path": there, "content": ""}));
+            assert_eq!(written.0, "capability_denied", "{there}: {}", written.1);
+        }
+    }
+    let session = scratch.session(Some("file/read(src/**)"));
+    assert_eq!(
+        session.ok("list_dir", json!({"path": "src"})),
+        "a.rs  2 B\ninside  2 B, symlink\n(3 entries outside what this session may read and left out)"
+    );
+    for pattern in ["priv/*", "prov/*", "top.txt/*", "src/folder/**"] {
+        assert_eq!(session.refused("find", json!({"pattern": pattern})).0, "capability_denied");
+        let search = json!({"pattern": "secret", "path": pattern});
+        assert_eq!(session.refused("search", search).0, "capability_denied");
+    }
+}
+
+#[test]
+fn who_may_write_but_not_read_is_not_shown_what_was_replaced() {
+    let scratch = Scratch::new();
+    scratch.lay("src/a.rs", "secret\n");
+    let session = scratch.session(Some("file/write(src/**)"));
+    let outcome = session.call("write", json!({"path": "src/a.rs", "content": "new\n"}));
+    assert!(outcome.ok, "{}", outcome.text);
+    let told = Value::Object(outcome.details.clone()).to_string();
+    assert!(!told.contains("secret"), "{told}");
+    assert_eq!(outcome.details["prior"]["bytes"], 7);
+    session.ok("undo", json!({}));
+    assert_eq!(scratch.read("src/a.rs"), "secret\n");
+}
+
+#[test]
+fn nothing_can_be_put_where_settings_belong() {
+    let scratch = Scratch::new();
+    let session = scratch.session(None);
+    for path in
+        [".killick", "sub/.killick", ".killick/settings.json/x", ".KILLICK/Settings.json/x"]
+    {
+        let (code, _) = session.refused("write", json!({"path": path, "content": "x"}));
+        assert_eq!(code, "forbidden_path", "{path}");
+    }
+    assert!(entries(&scratch.path("")).is_empty());
+    session.ok("write", json!({"path": ".killick/init.lisp", "content": "x"}));
+}
+
+#[test]
+fn a_path_that_ends_in_a_slash_makes_no_file() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "a");
+    let session = scratch.session(None);
+    for path in ["new/", "d/new//"] {
+        let (code, text) = session.refused("write", json!({"path": path, "content": "x"}));
+        assert_eq!(code, "is_directory", "{text}");
+    }
+    assert_eq!(entries(&scratch.path("")), ["a.txt"]);
+    let scoped = scratch.session(Some("file/write(src/**)"));
+    for path in ["new/", "a.txt/"] {
+        let (code, _) = scoped.refused("write", json!({"path": path, "content": "x"}));
+        assert_eq!(code, "capability_denied", "{path}");
+    }
+}
+
+#[test]
+fn what_a_late_writer_did_to_a_kept_content_is_told_and_harms_no_later_one() {
+    let scratch = Scratch::new();
+    scratch.lay("a.txt", "one\n").lay("b.txt", "one\n");
+    let session = scratch.session(None);
+    let mut late = fs::OpenOptions::new().append(true).open(scratch.path("a.txt")).unwrap();
+    session.ok("write", json!({"path": "a.txt", "content": "two\n"}));
+    std::io::Write::write_all(&mut late, b"late\n").unwrap();
+    let (code, text) = session.refused("undo", json!({}));
+    assert_eq!(code, "conflict", "{text}");
+    let kept = text.split("What it became is in ").nth(1).unwrap();
+    let kept = kept.split(".\n").next().unwrap();
+    assert_eq!(fs::read_to_string(kept).unwrap(), "one\nlate\n");
+    session.ok("write", json!({"path": "b.txt", "content": "two\n"}));
+    session.ok("undo", json!({}));
+    assert_eq!(scratch.read("b.txt"), "one\n");
+}
+
+#[test]
+fn a_write_says_when_what_it_replaced_is_too_large_to_bring_back() {
+    let scratch = Scratch::new();
+    fs::File::create(scratch.path("large")).unwrap().set_len((64 << 20) + 1).unwrap();
+    let session = scratch.session(None);
+    let text = session.ok("write", json!({"path": "large", "content": "small"}));
+    assert!(text.contains("undo cannot bring it back"), "{text}");
+    assert_eq!(session.refused("undo", json!({})).0, "not_found");
+    let text = session.ok("write", json!({"path": "large", "content": "again"}));
+    assert!(!text.contains("undo cannot"), "{text}");
+    session.ok("undo", json!({}));
+    assert_eq!(scratch.read("large"), "small");
+}

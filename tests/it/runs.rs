@@ -154,24 +154,58 @@ fn an_mcp_client_is_served_until_it_closes_and_every_request_is_answered() {
         call(4, "write", json!({"path": "b.txt", "content": "1"})),
         call(5, "write", json!({"path": "b.txt", "content": "22"})),
         call(6, "no_such_tool", json!({})),
+        call(7, "read", json!(["a.txt"])),
+        call(8, "read", json!("{\"path\": \"a.txt\"}")),
+        json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"arguments": {}}}),
+        json!({"jsonrpc": "2.0", "id": 10, "method": "no/such"}),
+        call(11, "write", json!({"path": "large.txt", "content": "x".repeat(17 << 20)})),
     ];
     let mut stdin = child.stdin.take().unwrap();
     for message in messages {
         writeln!(stdin, "{message}").unwrap();
     }
+    let unreadable =
+        r#"{"jsonrpc": "2.0", "id": 12, "method": "tools/call", "params": "\ud800"}"#;
+    writeln!(stdin, "{unreadable}").unwrap();
     drop(stdin);
     let answers: Vec<Value> = BufReader::new(child.stdout.take().unwrap())
         .lines()
         .map(|line| serde_json::from_str(&line.unwrap()).unwrap())
         .collect();
     assert!(child.wait().unwrap().success());
-    let answer = |id: u32| &answers.iter().find(|a| a["id"] == id).unwrap()["result"];
-    assert_eq!(answers.len(), 6);
+    let whole = |id: u32| answers.iter().find(|a| a["id"] == id).unwrap();
+    let answer = |id: u32| &whole(id)["result"];
+    assert_eq!(answers.len(), 12);
+    assert_eq!(whole(12)["error"]["code"], -32700);
     assert_eq!(answer(3)["content"][0]["text"], "1:64|alpha\n2:c6|beta");
     assert_eq!(answer(5)["_meta"]["killick"]["details"]["prior"], "1");
     assert_eq!(answer(6)["isError"], true);
     assert_eq!(answer(6)["_meta"]["killick"]["error"]["code"], "unknown_tool");
     assert_eq!(fs::read_to_string(home.0.path().join("ws/b.txt")).unwrap(), "22");
+    assert_eq!(answer(7)["_meta"]["killick"]["error"]["code"], "bad_arg");
+    assert_eq!(answer(8)["content"][0]["text"], "1:64|alpha\n2:c6|beta");
+    assert_eq!(whole(9)["error"]["code"], -32602);
+    assert_eq!(whole(10)["error"]["code"], -32601);
+    assert_eq!(answer(11)["isError"], false);
+}
+
+#[test]
+fn what_cannot_be_written_to_standard_output_is_no_success() {
+    let home = Home::new();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full");
+    // Only some systems have such a device.
+    let Ok(full) = full else { return };
+    let output = home.killick().arg("tools").stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("standard output"));
+}
+
+#[test]
+fn settings_that_are_no_file_are_said_to_be_none() {
+    let home = Home::new();
+    fs::create_dir_all(home.0.path().join("ws/.killick/settings.json")).unwrap();
+    let (code, _, err) = home.run(&["settings", "check"]);
+    assert!(code == 2 && err.contains("is no regular file"), "{err}");
 }
 
 #[test]

@@ -11,7 +11,8 @@ use crate::cli::report::{self, Exit};
 const ENFORCED: &[&str] = &[
     "every tool call is held against the grant before it runs",
     "files are opened beneath the roots by folder handles, through no symlink that was put in since",
-    "repositories' stores, killick's settings and killick's state are out of reach of the file tools",
+    "the file tools write no repository's store, no settings of killick's and nothing of its state",
+    "they read neither its state nor .killick/settings.local.json",
 ];
 
 /// What nothing holds it to.

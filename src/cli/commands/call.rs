@@ -18,7 +18,7 @@ use crate::tool::Outcome;
 /// What is wrong with the words after the tool's name.
 #[derive(Debug, thiserror::Error)]
 enum BadCall {
-    #[error("`{0}` is neither a JSON object nor key=value")]
+    #[error("`{0}` is no key=value; arguments are one JSON object or any number of key=value")]
     NoKey(String),
     #[error("the arguments are no JSON")]
     Json(#[source] serde_json::Error),
@@ -55,6 +55,11 @@ pub(super) fn run(
     runtime.shutdown_background();
     app.keep(&outcome.effects)?;
     report(&outcome, format);
+    if is_unread(&outcome) && session.is_none() {
+        report::words(
+            "hint: a single call remembers nothing; read and edit with one --session NAME",
+        );
+    }
     if let Err(error) = app.tidy.run(jiff::Timestamp::now()) {
         report::warning(&format!("old files of killick's own cannot be removed: {error}"));
     }
@@ -108,6 +113,10 @@ pub(super) fn report(outcome: &Outcome, format: Format) {
         Format::Text => report::words(&outcome.text),
         Format::Json => report::data(&rendered(outcome).to_string()),
     }
+}
+
+fn is_unread(outcome: &Outcome) -> bool {
+    outcome.error.as_ref().is_some_and(|problem| problem.code == Code::Unread)
 }
 
 fn rendered(outcome: &Outcome) -> Value {

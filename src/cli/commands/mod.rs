@@ -55,7 +55,7 @@ pub fn main() -> ExitCode {
         }
     };
     match run(cli) {
-        Ok(exit) => exit.into(),
+        Ok(exit) => report::ended(exit).into(),
         Err(ended) => {
             report::error(&*ended.error);
             ended.exit.into()
@@ -85,7 +85,7 @@ fn run(cli: Cli) -> Result<Exit, Ended> {
 /// Adds what the environment knows to what the user wrote.
 fn options(global: &Global) -> Result<Options, Ended> {
     let environment = Environment::read().map_err(Ended::usage)?;
-    let current = environment::current_dir().map_err(Ended::refused)?;
+    let current = environment::current_dir().map_err(Ended::usage)?;
     let sources = match &global.settings {
         Some(file) => Sources::Only(current.join(file)),
         None if global.isolated => Sources::None,

@@ -1,10 +1,12 @@
 //! `killick settings`: checking the files that apply here, and the schema that they follow.
 
+use serde_json::{Map, Value, json};
+
 use super::Ended;
 use crate::app::{Ground, Options};
 use crate::cli::args::{Format, Settings as Command};
 use crate::cli::report::{self, Exit};
-use crate::settings::{self, Origin, Settings};
+use crate::settings::{self, Origin, Settings, Spanned};
 
 pub(super) fn run(options: &Options, format: Format, command: &Command) -> Result<Exit, Ended> {
     match command {
@@ -21,77 +23,76 @@ fn check(options: &Options, format: Format) -> Result<Exit, Ended> {
     let ground = Ground::survey(options.clone())?;
     ground.check_tools()?;
     let rows = values(&ground.settings);
+    let inert = ground.settings.inert.iter().map(ToString::to_string);
     match format {
         Format::Text => {
-            let lines: Vec<String> = rows
-                .iter()
-                .map(|(key, value, origin)| format!("{key} = {value}  ({origin})"))
-                .chain(ground.settings.inert.iter().map(ToString::to_string))
-                .collect();
-            report::data(&lines.join("\n"));
+            let shown =
+                rows.iter().map(|row| format!("{} = {}  ({})", row.key, row.value, row.origin));
+            report::data(&shown.chain(inert).collect::<Vec<_>>().join("\n"));
         }
         Format::Json => {
-            let map: serde_json::Map<String, serde_json::Value> = rows
+            let shown: Vec<Value> = rows
                 .into_iter()
-                .map(|(key, value, origin)| {
-                    (key, serde_json::json!({"value": value, "origin": origin}))
-                })
+                .map(|row| json!({"key": row.key, "value": row.value, "origin": row.origin}))
                 .collect();
-            report::data(&serde_json::Value::Object(map).to_string());
+            report::data(
+                &json!({"values": shown, "inert": inert.collect::<Vec<_>>()}).to_string(),
+            );
         }
     }
     Ok(Exit::Done)
 }
 
-/// Returns every key with its value, as JSON would write it, and where it comes from.
-fn values(settings: &Settings) -> Vec<(String, String, String)> {
+/// One key in force.
+struct Row {
+    key: &'static str,
+    value: Value,
+    origin: String,
+}
+
+/// Returns every key with its value and where it comes from.
+fn values(settings: &Settings) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut row = |key: &str, value: String, origin: &Origin| {
-        rows.push((key.to_owned(), value, origin.to_string()));
+    let mut row = |key, value: Value, origin: &Origin| {
+        rows.push(Row { key, value, origin: origin.to_string() });
     };
     if settings.capabilities.is_empty() {
-        row("capabilities", "everything".to_owned(), &Origin::BuiltIn);
+        row("capabilities", Value::from("everything"), &Origin::BuiltIn);
     }
     for list in &settings.capabilities {
-        let entries: Vec<&str> =
-            list.entries.iter().map(|entry| entry.value.as_str()).collect();
-        row("capabilities", format!("{entries:?}"), &list.origin);
+        row("capabilities", strings(&list.entries), &list.origin);
     }
     let tools = match &settings.tools.value {
-        settings::Tools::All => "\"all\"".to_owned(),
-        settings::Tools::Named(names) => {
-            format!("{:?}", names.iter().map(|name| name.value.as_str()).collect::<Vec<_>>())
-        }
+        settings::Tools::All => Value::from("all"),
+        settings::Tools::Named(names) => strings(names),
     };
     row("tools", tools, &settings.tools.origin);
-    let extras: Vec<String> = settings
-        .workspace_extra
-        .value
-        .iter()
-        .map(|extra| format!("{} ({:?})", extra.path.value, extra.access).to_lowercase())
-        .collect();
-    row("workspace.extra", format!("{extras:?}"), &settings.workspace_extra.origin);
+    let extras = settings.workspace_extra.value.iter().map(|extra| {
+        let access = match extra.access {
+            settings::Access::Read => "read",
+            settings::Access::Write => "write",
+        };
+        json!({"path": extra.path.value, "access": access})
+    });
+    row("workspace.extra", extras.collect(), &settings.workspace_extra.origin);
     row(
         "limits.output_chars",
-        settings.output_chars.value.to_string(),
+        settings.output_chars.value.into(),
         &settings.output_chars.origin,
     );
-    let lists: Vec<String> = settings
-        .lisp_dialects
-        .value
-        .iter()
-        .map(|(name, list)| {
-            let list: Vec<&str> = list.iter().map(|entry| entry.value.as_str()).collect();
-            format!("{:?}: {list:?}", name.value)
-        })
-        .collect();
-    row("lisp.dialects", format!("{{{}}}", lists.join(", ")), &settings.lisp_dialects.origin);
-    let heads: Vec<String> =
-        settings.lisp_indent.value.iter().map(|(head, n)| format!("{head:?}: {n}")).collect();
-    row("lisp.indent", format!("{{{}}}", heads.join(", ")), &settings.lisp_indent.origin);
-    let dir =
-        settings.session_dir.value.as_ref().map_or("null".to_owned(), |dir| format!("{dir:?}"));
-    row("session.dir", dir, &settings.session_dir.origin);
-    row("session.keep_days", settings.keep_days.value.to_string(), &settings.keep_days.origin);
+    let dialects = settings.lisp_dialects.value.iter();
+    let dialects: Map<String, Value> =
+        dialects.map(|(name, list)| (name.value.clone(), strings(list))).collect();
+    row("lisp.dialects", dialects.into(), &settings.lisp_dialects.origin);
+    let indent = settings.lisp_indent.value.iter();
+    let indent: Map<String, Value> =
+        indent.map(|(head, n)| (head.clone(), (*n).into())).collect();
+    row("lisp.indent", indent.into(), &settings.lisp_indent.origin);
+    row("session.dir", settings.session_dir.value.clone().into(), &settings.session_dir.origin);
+    row("session.keep_days", settings.keep_days.value.into(), &settings.keep_days.origin);
     rows
+}
+
+fn strings(list: &[Spanned<String>]) -> Value {
+    list.iter().map(|entry| Value::from(entry.value.as_str())).collect()
 }

@@ -12,6 +12,7 @@ pub(super) fn run(options: &Options, revoke: bool) -> Result<Exit, Ended> {
         report::data("No settings of this project are trusted any more.");
         return Ok(Exit::Done);
     }
+    let before = Ground::survey(options.clone())?;
     let judged = trustee.trust().map_err(Ended::refused)?;
     if judged.is_empty() {
         report::data(
@@ -25,6 +26,9 @@ pub(super) fn run(options: &Options, revoke: bool) -> Result<Exit, Ended> {
             "Trusted {} as it is now (BLAKE3 {start}…).",
             file.path.display()
         ));
+    }
+    for inert in &before.settings.inert {
+        report::data(&format!("{:?} in {} is in force from now on.", inert.key, inert.origin));
     }
     Ok(Exit::Done)
 }

@@ -4,7 +4,8 @@
 //! as if one could have stood there.
 
 use super::propose::View;
-use super::region::{Item, ItemKind, Role};
+use super::region::{Item, ItemKind};
+use super::role::Role;
 
 /// Returns whether an opener before a datum that stayed is gone.
 pub(super) fn opener_was_lost(view: &View) -> bool {
@@ -15,9 +16,19 @@ pub(super) fn opener_was_lost(view: &View) -> bool {
     })
 }
 
-/// Returns whether an opener may be missing before a datum that is new.
+/// Returns whether an opener may be missing before a datum that is new, or before a closer.
 pub(super) fn opener_may_be_lost(view: &View) -> bool {
     let items = &view.new.items;
+    let replaced = |at: usize| {
+        view.alignment.old_of[at]
+            .is_some_and(|old| openers_before(&view.old.items, old) > openers_before(items, at))
+    };
+    let hollow = |at: usize| {
+        matches!(items[at].kind, ItemKind::Close(_)) && items[at].spaced && !items[at].first
+    };
+    if data(items).any(replaced) || (0..items.len()).any(hollow) {
+        return true;
+    }
     data(items)
         .enumerate()
         .any(|(datum, at)| !view.alignment.same[datum] && looks_bare(items, at, view))
@@ -29,9 +40,9 @@ pub(super) fn line_lacks_its_opener(view: &View) -> bool {
     let bare = |at: &usize| items[*at].first && items[*at].kind == ItemKind::Datum;
     data(items).enumerate().any(|(datum, at)| {
         let item = &items[at];
-        let called = items
-            .get(at + 1)
-            .is_some_and(|next| next.line == item.line && next.kind == ItemKind::Datum);
+        let called = items.get(at + 1).is_some_and(|next| {
+            next.line == item.line && !matches!(next.kind, ItemKind::Close(_))
+        });
         let alike =
             |other: usize| other != at && bare(&other) && items[other].lead == item.lead;
         !view.alignment.same[datum]
@@ -57,9 +68,11 @@ fn looks_bare(items: &[Item], at: usize, view: &View) -> bool {
     let Some(opener) = before.filter(|before| matches!(before.kind, ItemKind::Open(_))) else {
         return match items[at].role {
             Role::FunctionQuoted => false,
-            // A quote within a quoted list would be odd.
-            Role::Quoted => items.get(at + 1).is_none_or(|next| next.lead == next.col),
-            Role::Name | Role::ListTaker | Role::Keyword | Role::Other => true,
+            // A function's quote within a quoted list would be odd.
+            Role::Quoted => {
+                items.get(at + 1).is_none_or(|next| next.role != Role::FunctionQuoted)
+            }
+            Role::Name | Role::ListTaker | Role::Definer | Role::Keyword | Role::Other => true,
         };
     };
     if opener.first {

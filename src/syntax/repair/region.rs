@@ -9,6 +9,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 
 use super::super::dialect::Dialect;
 use super::super::lexer::{Delim, Lexer, Prefix, Span, Token, TokenKind};
+use super::role::{Role, role};
 
 /// The width of a tab stop.
 const TAB: usize = 8;
@@ -50,23 +51,8 @@ pub(super) struct Item {
     pub(super) role: Role,
     /// Whether white space stands before it on its line.
     pub(super) spaced: bool,
-}
-
-/// What a datum could be in a form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// The name at the head of a form.
-    Name,
-    /// The name at the head of a form that takes a list of lists: `let`, `cond`.
-    ListTaker,
-    /// A keyword.
-    Keyword,
-    /// It has a prefix: it could be the first of a quoted list.
-    Quoted,
-    /// It has the prefix of a function.
-    FunctionQuoted,
-    /// None of these.
-    Other,
+    /// Whether a quote or backquote stands before it.
+    pub(super) quoted: bool,
 }
 
 /// An opener that is open where the region begins.
@@ -78,7 +64,7 @@ pub(super) struct Frame {
     pub(super) second: Option<usize>,
     /// The column of its last element that is first on a line.
     pub(super) child: Option<usize>,
-    /// How many elements it has, up to three.
+    /// How many elements it has, up to four.
     pub(super) n: u8,
 }
 
@@ -194,7 +180,7 @@ pub(super) fn before(text: &str, dialect: &'static Dialect, start: usize) -> Bef
 
 fn note_element(open: &mut [Open], (at, fresh): (usize, bool), line: usize) {
     if let Some(top) = open.last_mut() {
-        top.n = (top.n + 1).min(3);
+        top.n = (top.n + 1).min(4);
         if fresh {
             top.child = Some(at);
         }
@@ -274,6 +260,7 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str, at: usize) -> Self {
+        let at = at.min(text.len());
         let line = memchr_iter(b'\n', &text.as_bytes()[..at]).count();
         let col = column(text, at);
         let start = memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1);
@@ -377,6 +364,8 @@ impl<'t> Reader<'t> {
                 role(token.kind, prefixed, text)
             },
             spaced: self.spaced,
+            quoted: self.text.as_bytes()[..token.span.start].ends_with(b"'") && !function
+                || self.text.as_bytes()[..token.span.start].ends_with(b"`"),
         });
         self.at = token.span.end;
     }
@@ -395,26 +384,4 @@ impl<'t> Reader<'t> {
         }
         items
     }
-}
-
-fn role(kind: TokenKind, prefixed: bool, text: &str) -> Role {
-    const LIST_TAKERS: [&str; 12] = [
-        "let", "cond", "do", "do*", "flet", "labels", "macrolet", "case", "handler", "restart",
-        "letfn", "with",
-    ];
-    let digit = |c: char| c.is_ascii_digit();
-    if prefixed {
-        return Role::Quoted;
-    }
-    if kind != TokenKind::Atom || text.trim_start_matches(['-', '+', '.']).starts_with(digit) {
-        return Role::Other;
-    }
-    if text.starts_with(':') {
-        return Role::Keyword;
-    }
-    if !text.chars().any(char::is_alphanumeric) || text.starts_with(['#', '?', '\\', '|']) {
-        return Role::Other;
-    }
-    let stem = text.split(['-', '*']).next().unwrap_or(text);
-    if LIST_TAKERS.contains(&stem) { Role::ListTaker } else { Role::Name }
 }

@@ -3,14 +3,16 @@
 //!
 //! A beam of states, each a persistent stack and a persistent list of changes. What a change costs depends
 //! on where it stands, on what stood there before the edit, and on how well the lines below it then fit
-//! their indentation. It decides nothing about what may be written; that is `classify`.
+//! their indentation. It decides nothing about what may be written; that is `propose`.
 
 use std::collections::HashSet;
 
 use super::super::lexer::Delim;
 use super::align::{Alignment, Gap};
-use super::region::{Frame, Item, ItemKind, Role};
+use super::region::{Frame, Item, ItemKind};
+use super::role::Role;
 use super::shape::{Home, Shape};
+use super::state::{Entry, Held, Last, Marks, State};
 use super::weigh::{self, Evidence, Spot};
 
 /// How many states are kept an item, at most and at least.
@@ -36,21 +38,6 @@ pub(super) enum Op {
     Change(usize, char),
 }
 
-/// What a result did that its reader should know, as flags.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks {
-    /// A form lost what stood below it.
-    pub(super) body_left: bool,
-    /// Something is still open that the indentation says is closed.
-    pub(super) overhang: bool,
-    /// A change lies outside the edited lines.
-    pub(super) outside: bool,
-    /// An opener was put in or taken out.
-    pub(super) opener: bool,
-    /// A closer was put in or taken out in the middle of a line, and the old text does not bear it out.
-    pub(super) midline: bool,
-}
-
 /// One way to restore the balance.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
@@ -73,56 +60,6 @@ pub(super) struct Problem<'a> {
     pub(super) next: Option<Item>,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    parent: u32,
-    delim: Delim,
-    home: Home,
-    col: usize,
-    old_col: usize,
-    second: Option<usize>,
-    old_second: Option<usize>,
-    child: Option<usize>,
-    n: u8,
-    line: usize,
-    /// Whether it begins a line of a body: two columns in, or at top level.
-    in_body: bool,
-    /// Which element of its holder it is: the first, the second, or a later one.
-    nth_of_holder: u8,
-    /// Whether it is quoted.
-    quoted: bool,
-    /// Whether it was there before the edit.
-    known: bool,
-    /// The gap in which its closer stood before, where that gap is known.
-    closes: Option<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
-    Kept,
-    Deleted(Delim),
-    Inserted,
-}
-
-#[derive(Clone, Copy)]
-struct State {
-    cost: u32,
-    rank: u32,
-    stack: u32,
-    depth: i32,
-    edits: u32,
-    n_sites: u16,
-    hash: u64,
-    /// Whether a datum stands already in another form than before.
-    contradicted: bool,
-    openers: i16,
-    shift: i16,
-    last: Last,
-    /// The columns, new and old, of the leftmost form that an added closer closed on this line.
-    closed: Option<(usize, usize)>,
-    marks: Marks,
-}
-
 struct Search<'a> {
     problem: &'a Problem<'a>,
     entries: Vec<Entry>,
@@ -135,31 +72,6 @@ struct Search<'a> {
     held: Vec<Option<Held>>,
     /// The types of delimiters that the region closes.
     closed_types: Vec<Delim>,
-}
-
-/// Who held a line before the edit.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Held {
-    /// It stood at top level.
-    Nobody,
-    /// An opener that is still there.
-    By(Home),
-    /// An opener that is gone.
-    Gone,
-}
-
-impl Held {
-    /// Translates an opener of the old region into the new one.
-    fn translate(home: Option<Home>, alignment: &Alignment) -> Self {
-        match home {
-            None => Self::Nobody,
-            Some(Home::Here(old)) => match alignment.new_of.get(old).copied().flatten() {
-                Some(new) => Self::By(Home::Here(new)),
-                None => Self::Gone,
-            },
-            Some(home @ (Home::Before(_) | Home::Made)) => Self::By(home),
-        }
-    }
 }
 
 /// Returns who held the line that an item begins, where the edit left its indentation alone.
@@ -247,7 +159,11 @@ impl<'a> Search<'a> {
                 n: frame.n,
                 line: usize::MAX,
                 in_body: false,
-                nth_of_holder: 3,
+                nth_of_holder: 4,
+                first: false,
+                in_round: false,
+                in_definition: false,
+                defines: false,
                 quoted: false,
                 known: true,
                 closes: self.known_gap(self.problem.old.frame_closed[nth]),
@@ -488,10 +404,11 @@ impl<'a> Search<'a> {
             state.cost += if item.begins { 0 } else { weigh::TOP_LEVEL_INSIDE_LINE };
             return;
         };
-        if top.n >= 3 {
+        if top.n >= 4 {
             return;
         }
         let mut top = Entry { n: top.n + 1, ..top };
+        top.defines |= top.n == 1 && item.role == Role::Definer;
         if top.n == 2 && top.line == item.line && top.second.is_none() {
             top.second = Some(item.lead.saturating_add_signed(isize::from(state.shift)));
         }
@@ -524,7 +441,11 @@ impl<'a> Search<'a> {
             line: item.line,
             in_body: item.begins
                 && (!item.first || holder.is_none_or(|holder| item.lead == holder.col + 2)),
-            nth_of_holder: holder.map_or(3, |holder| holder.n),
+            nth_of_holder: holder.map_or(4, |holder| holder.n),
+            first: item.first,
+            in_round: holder.is_some_and(|holder| holder.delim == Delim::Round),
+            in_definition: holder.is_some_and(|holder| holder.defines),
+            defines: false,
             quoted: item.lead < item.col,
             known: old.is_some(),
             closes: old.and_then(|old| self.known_gap(problem.old.closed[old])),
@@ -576,10 +497,13 @@ impl<'a> Search<'a> {
                 (item.spaced && head.is_none()).then_some(weigh::OPENER_OF_EMPTY)
             }
             ItemKind::Datum => match (head, item.role) {
-                (Some(opener), Role::Name | Role::ListTaker | Role::Keyword) => {
-                    self.may_hold_lists(state, opener, at).then_some(weigh::OPENER_LIKELY)
+                (
+                    Some(opener),
+                    Role::Name | Role::ListTaker | Role::Definer | Role::Keyword,
+                ) => self.may_hold_lists(state, opener, at).then_some(weigh::OPENER_LIKELY),
+                (None, Role::Name | Role::ListTaker | Role::Definer) => {
+                    Some(weigh::OPENER_LIKELY)
                 }
-                (None, Role::Name | Role::ListTaker) => Some(weigh::OPENER_LIKELY),
                 (None, Role::Keyword) if item.first => Some(weigh::OPENER_LIKELY),
                 (_, Role::Quoted) if call => Some(weigh::OPENER_QUOTED),
                 (_, Role::Keyword | Role::Quoted | Role::FunctionQuoted | Role::Other) => None,
@@ -653,7 +577,8 @@ impl<'a> Search<'a> {
             let evidence = self.closing(&top, gap);
             let spot = match self.spot(at) {
                 Spot::Middle if top.splits(item, follows, gap) => Spot::Within,
-                spot @ (Spot::Trailing | Spot::Within | Spot::Middle) => spot,
+                Spot::Middle if top.n == 1 => Spot::Head,
+                spot @ (Spot::Trailing | Spot::Within | Spot::Middle | Spot::Head) => spot,
             };
             let cost = match (hollow, nth) {
                 (true, 0) => weigh::CLOSER_OF_EMPTY,
@@ -695,6 +620,7 @@ impl<'a> Search<'a> {
         let problem = self.problem;
         let target = &problem.old.end;
         let mut stack = state.stack;
+        let mut lost = false;
         for &(delim, home) in target.iter().rev() {
             let entry = self.entry(stack)?;
             if entry.delim != delim {
@@ -705,10 +631,7 @@ impl<'a> Search<'a> {
                 Held::Gone => !matches!(entry.home, Home::Before(_)),
                 Held::Nobody => false,
             };
-            if !kept {
-                state.cost += weigh::LOST_PARENT;
-                state.marks.body_left = true;
-            }
+            lost |= !kept;
             if entry.home == home && matches!(home, Home::Before(_)) {
                 break;
             }
@@ -717,8 +640,17 @@ impl<'a> Search<'a> {
         if state.depth != i32::try_from(target.len()).ok()? {
             return None;
         }
+        if lost {
+            state.cost += weigh::LOST_PARENT;
+            state.marks.body_left = true;
+        }
         if let Some(next) = &problem.next {
-            let held = Held::translate(target.last().map(|&(_, home)| home), problem.alignment);
+            // What a lost parent costs is charged once.
+            let held = if lost {
+                Held::Gone
+            } else {
+                Held::translate(target.last().map(|&(_, home)| home), problem.alignment)
+            };
             self.begin_line(&mut state, next, Some(held), None);
         }
         Some(state)
@@ -732,35 +664,6 @@ impl<'a> Search<'a> {
         }
         ops.reverse();
         ops
-    }
-}
-
-impl Entry {
-    /// Whether it could well end after an item in the middle of a line, with its holder going on.
-    fn splits(&self, last: &Item, next: Option<&Item>, gap: usize) -> bool {
-        if self.closes == Some(gap) {
-            return true;
-        }
-        if self.line != last.end_line {
-            return self.delim == Delim::Round && last.role != Role::Keyword;
-        }
-        let before_list = next.is_some_and(|next| {
-            matches!(next.kind, ItemKind::Open(_)) && next.lead == next.col
-        });
-        let alone = match self.nth_of_holder {
-            1 => before_list || self.delim == Delim::Square,
-            2 => before_list,
-            _ => false,
-        };
-        !self.in_body && (self.n >= 2 || self.quoted || alone)
-    }
-}
-
-impl State {
-    /// Adds a token of the result to what tells two results apart.
-    fn emit(&mut self, token: u64) {
-        const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
-        self.hash = (self.hash.rotate_left(5) ^ token).wrapping_mul(MIX);
     }
 }
 

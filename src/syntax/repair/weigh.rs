@@ -12,6 +12,8 @@ pub(super) enum Spot {
     Within,
     /// Something else follows.
     Middle,
+    /// Something else follows, and only the head stands before it.
+    Head,
 }
 
 /// What the text before the edit says about a change.
@@ -73,6 +75,7 @@ pub(super) fn add_closer(spot: Spot, evidence: Evidence, again: bool) -> u32 {
         (Spot::Trailing, true) => 7,
         (Spot::Within, _) => 11,
         (Spot::Middle, _) => 25,
+        (Spot::Head, _) => 45,
     };
     evidence.weigh(base)
 }
@@ -80,7 +83,7 @@ pub(super) fn add_closer(spot: Spot, evidence: Evidence, again: bool) -> u32 {
 pub(super) fn drop_closer(spot: Spot, evidence: Evidence) -> u32 {
     let base = match spot {
         Spot::Trailing => 12,
-        Spot::Within | Spot::Middle => 30,
+        Spot::Within | Spot::Middle | Spot::Head => 30,
     };
     // A closer too many that the old text had not may as well have lost its opener.
     if evidence == Evidence::Toward { base - 1 } else { evidence.weigh(base) }
@@ -90,8 +93,8 @@ pub(super) fn drop_closer(spot: Spot, evidence: Evidence) -> u32 {
 pub(super) fn drop_opener(evidence: Evidence) -> u32 {
     match evidence {
         Evidence::Toward => 30,
-        Evidence::Unknown => 45,
-        Evidence::Away => 60,
+        Evidence::Unknown => 55,
+        Evidence::Away => 70,
     }
 }
 
