@@ -257,8 +257,9 @@ impl<'a> Judge<'a> {
     fn past_end(&mut self, op: &Op, spot: &Spot) -> Option<Spot> {
         let (n_lines, anchors) = (self.n_nameable(), op.target.anchors());
         let n_contents = self.subject.seen.contents().len();
-        let fits = |content: &usize| self.reading(*content, &anchors, &spot.lines).is_some();
-        let content = (0..n_contents).rev().find(fits);
+        let parts = |content| self.reading(content, &anchors, &spot.lines);
+        let parts = (0..n_contents).rev().find_map(parts).unwrap_or_default();
+        let content = if let [(content, _)] = *parts { Some(content) } else { None };
         if let (Some(content), Relocation::Follow) = (content, self.options.relocation)
             && let Some(landed) = self.follow(spot, content)
         {
