@@ -49,7 +49,7 @@ fn apply_file(plan: FilePlan) -> Draft {
         (new_bytes(&base, &plan.edits), new_lines(&base, &plan.edits))
     };
     let digest = if plan.edits.is_empty() { base.digest() } else { Digest::of(&bytes) };
-    Draft {
+    let draft = Draft {
         place: plan.place,
         bytes,
         digest,
@@ -60,6 +60,20 @@ fn apply_file(plan: FilePlan) -> Draft {
         moved: plan.moved,
         edits: plan.edits,
         base,
+    };
+    with_mark(draft)
+}
+
+/// Takes a draft whose first line now begins with U+FEFF for what a reader will take it for: that character
+/// is the file's byte-order mark, and no longer content of the line.
+fn with_mark(draft: Draft) -> Draft {
+    let begins = |bytes: &[u8]| bytes.starts_with("\u{feff}".as_bytes());
+    if begins(draft.base.bytes()) || !begins(&draft.bytes) {
+        return draft;
+    }
+    match Snapshot::new(&draft.bytes) {
+        Ok(after) => Draft { moved: draft.moved, ..rewrite(draft.place, draft.base, &after) },
+        Err(_) => draft,
     }
 }
 

@@ -89,6 +89,11 @@ pub enum Cause {
         "line {0} was shown in part only and would be replaced unseen; read it with start and end {0}"
     )]
     Clipped(LineNo),
+    /// A line to be replaced is longer than what a result shows.
+    #[error(
+        "line {0} is too long to be shown whole; change a part of it with `replace`, or delete it and insert"
+    )]
+    TooLong(LineNo),
     /// A payload row begins with an anchor.
     #[error(
         "the payload row {row:?} begins with the anchor of line {line}; leave the anchor out, or send literal: true to mean it"

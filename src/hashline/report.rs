@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::anchor::ROW_CHARS;
 use super::apply::Draft;
-use super::problem::{Problem, Refusal};
+use super::problem::{Cause, Problem, Refusal};
 use crate::code::Code;
 use crate::text::{LineNo, clip_line, count};
 
@@ -169,17 +169,38 @@ fn push_line(text: &mut String, problem: &Problem) {
 }
 
 /// Returns the one next step: what has to happen before the patch can be sent again.
-fn next_step(problems: &[Problem]) -> &'static str {
+fn next_step(problems: &[Problem]) -> String {
     let has = |code: Code| problems.iter().any(|problem| problem.code == code);
-    if has(Code::Unread) {
-        "Read each unread file, then send the whole call again"
-    } else if has(Code::BadPatch) {
-        "Correct the patch and send it again whole"
-    } else if has(Code::ClippedLine) {
-        "Read each of those lines with start and end on it, then send the whole call again"
-    } else if problems.iter().any(|problem| !problem.rows.is_empty()) {
-        "Send the whole patch again with the anchors of the rows above"
-    } else {
-        "Correct the call and send it again whole"
+    let has_rows = problems.iter().any(|problem| !problem.rows.is_empty());
+    let is_open = |problem: &Problem| match problem.code {
+        Code::Unread | Code::StaleAnchor => false,
+        Code::ClippedLine => !matches!(problem.cause, Cause::Clipped(_)),
+        _ => problem.stands.is_none(),
+    };
+    let is_clipped = problems.iter().any(|problem| matches!(problem.cause, Cause::Clipped(_)));
+    let first = match (has(Code::Unread), is_clipped) {
+        (true, true) => {
+            "Read each unread file, and each of those lines with start and end on it, then "
+        }
+        (true, false) => "Read each unread file, then ",
+        (false, true) => "Read each of those lines with start and end on it, then ",
+        (false, false) => "",
+    };
+    if has(Code::BadPatch) {
+        return "Correct the patch and send it again whole".to_owned();
     }
+    let then = match (problems.iter().any(is_open), has_rows) {
+        (true, true) => {
+            "correct the call, take the anchors of the rows above and send it again whole"
+        }
+        (true, false) => "correct the call and send it again whole",
+        (false, true) => "send the whole patch again with the anchors of the rows above",
+        (false, false) => "send the whole call again",
+    };
+    capitalised(&format!("{first}{then}"))
+}
+
+fn capitalised(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }

@@ -24,6 +24,9 @@ use super::sight::Shower;
 use crate::code::Code;
 use crate::text::{LineDigest, LineNo, Snapshot, clip_line};
 
+/// A line of more characters may exceed what one result holds, even read by itself.
+const LONGEST_READ_CHARS: usize = 16_000;
+
 /// What a caller may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -213,12 +216,13 @@ impl<'a> Judge<'a> {
             | Target::Replace(..) => *lines.start(),
         };
         let spot = Spot { lines: *lines.start()..lines.end() + 1, gap };
-        if self.past_end(op) {
-            return None;
-        }
-        let landed = match self.find(op, &spot) {
-            Ok(landed) => Some(landed),
-            Err(stale) => self.stale(op, &spot, &stale),
+        let landed = if self.is_past_end(op) {
+            self.past_end(op, &spot)
+        } else {
+            match self.find(op, &spot) {
+                Ok(landed) => Some(landed),
+                Err(stale) => self.stale(op, &spot, &stale),
+            }
         }?;
         self.clipped(op, &landed);
         Some(landed)
@@ -237,26 +241,60 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Reports the anchors that no line of the file has; in a reply, of the file before its first edit.
-    fn past_end(&mut self, op: &Op) -> bool {
-        let n_lines = self
-            .subject
-            .since
-            .first()
-            .map_or(self.subject.now.n_lines(), |shift| shift.before_lines.len());
-        let anchors = op.target.anchors();
-        let past = anchors.iter().any(|(_, anchor)| anchor.line.index() >= n_lines);
-        for (role, anchor) in anchors.into_iter().filter(|_| past) {
-            if anchor.line.index() >= n_lines {
-                let cause = Cause::PastEnd(anchor.line, n_lines);
-                if self.reported.insert((anchor.line.index(), Some(anchor.check))) {
-                    self.push(Code::OutOfRange, Some((role, anchor.line)), cause);
+    /// Returns how many lines anchors may name: in a reply, those of the file before its first edit.
+    fn n_nameable(&self) -> usize {
+        let first = self.subject.since.first();
+        first.map_or(self.subject.now.n_lines(), |shift| shift.before_lines.len())
+    }
+
+    fn is_past_end(&self, op: &Op) -> bool {
+        let n_lines = self.n_nameable();
+        op.target.anchors().iter().any(|(_, anchor)| anchor.line.index() >= n_lines)
+    }
+
+    /// Lets an op follow its lines into a file that became shorter, or reports the anchors that no line
+    /// of it has.
+    fn past_end(&mut self, op: &Op, spot: &Spot) -> Option<Spot> {
+        let (n_lines, anchors) = (self.n_nameable(), op.target.anchors());
+        let n_contents = self.subject.seen.contents().len();
+        let parts = |content| self.reading(content, &anchors, &spot.lines);
+        let parts = (0..n_contents).rev().find_map(parts).unwrap_or_default();
+        let content = if let [(content, _)] = *parts { Some(content) } else { None };
+        if let (Some(content), Relocation::Follow) = (content, self.options.relocation)
+            && let Some(landed) = self.follow(spot, content)
+        {
+            return Some(landed);
+        }
+        for (role, anchor) in anchors {
+            if anchor.line.index() < n_lines {
+                if !self.fits_anywhere(anchor) {
+                    self.unfit(role, anchor);
                 }
-            } else if !self.fits_anywhere(anchor) {
-                self.unfit(role, anchor);
+            } else if self.reported.insert((anchor.line.index(), Some(anchor.check))) {
+                let stands = content.and_then(|content| self.stands(spot, content));
+                let cause = Cause::PastEnd(anchor.line, n_lines);
+                self.push_standing(Code::OutOfRange, (role, anchor.line), cause, stands);
             }
         }
-        past
+        None
+    }
+
+    /// Reports a line, with the rows where the lines of its op stand now if that is known.
+    fn push_standing(
+        &mut self,
+        code: Code,
+        at: (Role, LineNo),
+        cause: Cause,
+        stands: Option<Range<usize>>,
+    ) {
+        let mut rows = String::new();
+        if let Some(stands) = &stands {
+            self.shower.told(&mut rows, stands.clone());
+        }
+        let problem = self.push(code, Some(at), cause);
+        problem.rows = rows;
+        problem.stands = stands
+            .map(|lines| (LineNo::from_index(lines.start), LineNo::from_index(lines.end - 1)));
     }
 
     /// Returns where an op's lines stand now, if they are proved to be the lines that were seen.
@@ -545,6 +583,12 @@ impl<'a> Judge<'a> {
         Some(Spot { lines: start..start + spot.lines.len(), gap })
     }
 
+    /// Returns whether reading a line by itself may not show it whole.
+    fn is_too_long(&self, line: LineNo) -> bool {
+        let content = self.subject.now.line(line).unwrap_or_default();
+        content.chars().nth(LONGEST_READ_CHARS).is_some()
+    }
+
     /// Refuses a replace of lines that were shown in part and never whole.
     fn clipped(&mut self, op: &Op, landed: &Spot) {
         if self.clipped.is_empty() || !matches!(op.target, Target::Replace(..)) {
@@ -556,7 +600,12 @@ impl<'a> Judge<'a> {
                 let written = op.target.lines().map_or(index, |lines| lines.start() + offset);
                 let role = role_of(op, written);
                 let line = LineNo::from_index(index);
-                self.push(Code::ClippedLine, Some((role, line)), Cause::Clipped(line));
+                let cause = if self.is_too_long(line) {
+                    Cause::TooLong(line)
+                } else {
+                    Cause::Clipped(line)
+                };
+                self.push(Code::ClippedLine, Some((role, line)), cause);
             }
         }
     }

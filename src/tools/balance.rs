@@ -186,6 +186,11 @@ fn held(judged: &[Judged], doubtful: &[Doubtful]) -> Outcome {
         let place = judged.get(file.at).map(|j| j.draft.place.to_string()).unwrap_or_default();
         let _ = write!(text, "\n{place}: {}", file.fault);
     }
+    for file in judged {
+        if let (Verb::Repaired, Some(note)) = (file.verb, &file.note) {
+            let _ = write!(text, "\n{}, repaired with it: {note}", file.draft.place);
+        }
+    }
     let mut outcome = Outcome::success("");
     for choice in 0..n_choices {
         let patch = held_patch(judged, doubtful, choice);

@@ -1,5 +1,6 @@
 //! `edit_sexp`: replaces or deletes a Lisp form as a form. The form that is given is the proof.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -13,7 +14,7 @@ use crate::authority::Capability;
 use crate::code::Code;
 use crate::hashline::rewrite;
 use crate::path::Place;
-use crate::syntax::{self, Dialect, Form, FormError, NodeId, Tree};
+use crate::syntax::{self, Dialect, Form, NodeId, NodeKind, Prefix, Span, Tree};
 use crate::text::{Snapshot, unified};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Reach, Running, Spec, Tool};
@@ -73,8 +74,8 @@ impl Tool for EditSexp {
         let target = self.kit.writable(&args.path)?;
         let dialect = forms::dialect(&self.kit, &target.place)?;
         one_form("match_form", &args.match_form, dialect)?;
-        if !is_blank(&args.new_form, dialect) {
-            one_form("new_form", &args.new_form, dialect)?;
+        if !is_blank(&args.new_form) {
+            new_form(&args.new_form, dialect)?;
         }
         let kit = Arc::clone(&self.kit);
         let demands = vec![demand(Capability::FileEdit, &target.place)];
@@ -82,8 +83,9 @@ impl Tool for EditSexp {
     }
 }
 
-fn is_blank(text: &str, dialect: &'static Dialect) -> bool {
-    matches!(Form::parse(text, dialect), Err(FormError::Empty))
+/// Returns whether a new form deletes: comments alone do not, or a form that was to be commented out would go.
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 fn one_form<'t>(
@@ -94,6 +96,30 @@ fn one_form<'t>(
     Form::parse(text, dialect).map_err(|error| {
         Failure::new(Code::BadArg, format!("`{name}` must be one form: {error}."))
     })
+}
+
+/// Reads the new form; what stands around it would be lost, so that it must stand alone.
+fn new_form<'t>(text: &'t str, dialect: &'static Dialect) -> Result<Form<'t>, Failure> {
+    let form = one_form("new_form", text, dialect)?;
+    let tree = Tree::new(text, dialect);
+    let is_bare = |id: NodeId| {
+        matches!(tree.node(id).kind, NodeKind::Prefixed(_))
+            && tree.children(id).next().is_none()
+    };
+    if tree.all().any(is_bare) {
+        return Err(Failure::new(
+            Code::BadArg,
+            "`new_form` must be one form: it is a prefix with nothing behind it.",
+        ));
+    }
+    if form.text() == text.trim() {
+        return Ok(form);
+    }
+    Err(Failure::new(
+        Code::BadArg,
+        "`new_form` must be the form alone: a comment beside it would be lost. Put it inside the form, or \
+         use `edit`.",
+    ))
 }
 
 fn edit(
@@ -137,11 +163,74 @@ fn edited(
     };
     let found = syntax::find(&tree, &wanted, within);
     judge(&tree, &found, args, place)?;
-    if is_blank(&args.new_form, dialect) {
-        return Ok(syntax::delete(&tree, &found));
+    if is_blank(&args.new_form) {
+        let text = syntax::delete(&tree, &found);
+        let stands = others_stand(&tree, &found, &Tree::new(&text, dialect));
+        return if stands { Ok(text) } else { Err(bound_up(place)) };
     }
-    let new = one_form("new_form", &args.new_form, dialect)?;
-    Ok(syntax::replace(&tree, &found, &new, dialect, &kit.lisp.rules(dialect)).text)
+    let new = new_form(&args.new_form, dialect)?;
+    let replaced = syntax::replace(&tree, &found, &new, dialect, &kit.lisp.rules(dialect));
+    if stand(&Tree::new(&replaced.text, dialect), &replaced.spans, &new) {
+        Ok(replaced.text)
+    } else {
+        Err(bound_up(place))
+    }
+}
+
+/// Returns whether the new form reads as itself at each of its places; beside an atom, without a blank
+/// between, it would be a part of that.
+fn stand(after: &Tree<'_>, spans: &[Span], new: &Form<'_>) -> bool {
+    let mut nodes = after.all();
+    spans.iter().all(|span| {
+        let node = nodes.find(|&id| after.node(id).span == *span);
+        node.is_some_and(|id| new.is(after, id))
+    })
+}
+
+/// Returns whether every form that was not deleted reads as before, and in its order.
+fn others_stand(before: &Tree<'_>, deleted: &[NodeId], after: &Tree<'_>) -> bool {
+    let gone: HashSet<NodeId> =
+        deleted.iter().flat_map(|&id| before.within(with_prefixes(before, id))).collect();
+    let mut left = after.all();
+    before.all().filter(|id| !gone.contains(id)).all(|old| {
+        let (old, head) = (before.node(old), before.node(old).head.of(before.text()));
+        left.any(|id| {
+            after.node(id).kind == old.kind && after.node(id).head.of(after.text()) == head
+        })
+    })
+}
+
+/// Returns the outermost prefixed form that is about this form alone and may go with it: a quote before it,
+/// or a feature or metadata. What the form itself is a feature or metadata of must stay, and so must what
+/// is discarded together with it.
+fn with_prefixes(tree: &Tree<'_>, id: NodeId) -> NodeId {
+    let parent = |&id: &NodeId| {
+        let parent = tree.node(id).parent?;
+        let children: Vec<NodeId> = tree.children(parent).collect();
+        let is_about = match tree.node(parent).kind {
+            NodeKind::Prefixed(Prefix::Pair) => {
+                children.len() > 1 && children.last() == Some(&id)
+            }
+            NodeKind::Prefixed(Prefix::Quote | Prefix::Discard) => children.len() == 1,
+            NodeKind::List(_)
+            | NodeKind::Atom
+            | NodeKind::String
+            | NodeKind::Unclosed(_)
+            | NodeKind::Stray(_) => false,
+        };
+        is_about.then_some(parent)
+    };
+    std::iter::successors(Some(id), parent).last().unwrap_or(id)
+}
+
+fn bound_up(place: &Place) -> Failure {
+    Failure::new(
+        Code::BadArg,
+        format!(
+            "in {place} what stands beside the form would run into it or go with it; match the larger form \
+             that holds both."
+        ),
+    )
 }
 
 fn judge(tree: &Tree<'_>, found: &[NodeId], args: &Args, place: &Place) -> Result<(), Failure> {

@@ -518,6 +518,59 @@ fn a_patch_that_is_held_back_is_accepted_whole_once_and_by_another_process() {
 }
 
 #[test]
+fn a_candidate_shows_every_repair_that_accepting_it_writes() {
+    let scratch = Scratch::new();
+    scratch
+        .lay("a.lisp", "(defun f (x)\n  (when x\n    (print x)))\n\n(defun g () 1)\n")
+        .lay("b.lisp", "(defun b (x) (list x))\n");
+    let session = scratch.session(None);
+    let (a, b) = (anchors(&session, "a.lisp"), anchors(&session, "b.lisp"));
+    let patch = replace_line("a.lisp", &a[2], "    (print (1+ x))")
+        + &replace_line("b.lisp", &b[0], "(defun b (x) (list x)");
+    let shown = session.ok("edit", json!({"input": patch}));
+    assert!(shown.contains("candidate") && shown.contains("+++ b.lisp, repaired"), "{shown}");
+    assert!(shown.contains("+    (print (1+ x))))"), "{shown}");
+}
+
+#[test]
+fn a_new_form_stands_alone_and_runs_into_nothing() {
+    let scratch = Scratch::new();
+    scratch.lay("a.lisp", "(a(b)c)\n");
+    let session = scratch.session(None);
+    let form =
+        |old: &str, new: &str| json!({"path": "a.lisp", "match_form": old, "new_form": new});
+    for (old, new) in [
+        ("(b)", "d"),
+        ("(b)", ""),
+        ("c", "'"),
+        ("c", "(d ')"),
+        ("c", "; only a comment"),
+        ("c", "d ; and a comment"),
+    ] {
+        assert_eq!(session.refused("edit_sexp", form(old, new)).0, "bad_arg", "{old} {new}");
+    }
+    assert_eq!(scratch.read("a.lisp"), "(a(b)c)\n");
+    session.ok("edit_sexp", form("(b)", "(d)"));
+    session.ok("edit_sexp", form("c", ""));
+    assert_eq!(scratch.read("a.lisp"), "(a(d))\n");
+}
+
+#[test]
+fn a_deletion_takes_nothing_that_was_not_named() {
+    let scratch = Scratch::new();
+    let source = "(a ^:private b #_#_c d e)\n";
+    scratch.lay("a.clj", source);
+    let session = scratch.session(None);
+    let delete = |old: &str| json!({"path": "a.clj", "match_form": old, "new_form": ""});
+    for old in [":private", "c", "d"] {
+        assert_eq!(session.refused("edit_sexp", delete(old)).0, "bad_arg", "{old}");
+    }
+    assert_eq!(scratch.read("a.clj"), source);
+    session.ok("edit_sexp", delete("b"));
+    assert_eq!(scratch.read("a.clj"), "(a #_#_c d e)\n");
+}
+
+#[test]
 fn forms_are_listed_shown_and_replaced_as_forms() {
     let scratch = Scratch::new();
     scratch.lay("a.lisp", "(defun f (x)\n  (g x))\n\n(defun h (x)\n  (g x))\n");
