@@ -240,6 +240,21 @@ impl IndentRules {
         self.own.insert(head.to_owned(), n_special);
     }
 
+    /// Returns how many special arguments stand before the body of forms with this head; nothing for a head
+    /// that is not known to have a body.
+    pub(in crate::syntax) fn before_body(&self, head: &str) -> Option<usize> {
+        let folded = self.bare(head).to_ascii_lowercase();
+        match self.table.iter().find(|(name, _)| *name == folded)?.1 {
+            Style::Body(n) => Some(usize::from(n)),
+            Style::Let | Style::Functions => Some(1),
+            Style::Call
+            | Style::Clause
+            | Style::Clauses(_)
+            | Style::Methods(_)
+            | Style::Loop => None,
+        }
+    }
+
     /// Returns how forms with this head line up.
     pub(super) fn style(&self, head: &str) -> Style {
         let bare = self.bare(head);

@@ -10,7 +10,9 @@ use std::rc::Rc;
 use super::super::balance::{Balance, Diagnostic, balance};
 use super::super::check::{Check, Hunk, LineRange, Verdict, check};
 use super::super::dialect::Dialect;
+use super::super::indent::IndentRules;
 use super::super::lexer::Delim;
+use super::super::tree::{NodeKind, Tree};
 use super::align::{Alignment, align};
 use super::candidate::{Candidate, Doubt, Refusal, Repair, TextEdit};
 use super::region::{self, Before, Item, ItemKind, Region};
@@ -145,6 +147,44 @@ pub(super) struct View {
     stop: usize,
 }
 
+/// Whether a closer that was put in ends a form before its body: what stands below may have been meant
+/// to be that.
+fn starves(
+    text: &str,
+    start: usize,
+    stop: usize,
+    edits: &[TextEdit],
+    dialect: &'static Dialect,
+) -> bool {
+    let Some(region) = text.get(start..stop) else { return false };
+    let tree = Tree::new(region, dialect);
+    let rules = IndentRules::new(dialect);
+    put_in(edits).into_iter().any(|end| {
+        let lists = tree.all().filter(|&id| {
+            let node = tree.node(id);
+            matches!(node.kind, NodeKind::List(_)) && node.span.end + start == end
+        });
+        let Some(ended) = lists.max_by_key(|&id| tree.node(id).span.start) else {
+            return false;
+        };
+        let mut elements = tree.children(ended);
+        let head = elements.next().map(|head| tree.text_of(head)).unwrap_or_default();
+        rules.before_body(head).is_some_and(|n_special| elements.count() <= n_special)
+    })
+}
+
+/// Returns where, in the repaired text, each character that was put in ends.
+fn put_in(edits: &[TextEdit]) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut shift = 0isize;
+    for edit in edits {
+        let at = edit.offset.saturating_add_signed(shift);
+        ends.extend((1..=edit.inserted.len()).map(|n| at + n));
+        shift += edit.inserted.len().cast_signed() - edit.removed.cast_signed();
+    }
+    ends
+}
+
 impl Job<'_> {
     fn propose(&self) -> Repair {
         let narrow = self.window();
@@ -272,7 +312,8 @@ impl Job<'_> {
         let mut doubt = |when: bool, doubt| doubts.extend(when.then_some(doubt));
         let marks = found.marks;
         doubt(repaired_shape.n_top != view.old_shape.n_top, Doubt::FormCount);
-        doubt(marks.body_left, Doubt::BodyLeft);
+        let starved = starves(&text, view.before.at, stop, &edits, self.dialect);
+        doubt(marks.body_left || starved, Doubt::BodyLeft);
         doubt(marks.overhang, Doubt::Indentation);
         doubt(marks.outside, Doubt::Outside);
         doubt(marks.opener, Doubt::Opener);
