@@ -1,6 +1,7 @@
 //! What a commit costs, synced, on the disk under the current folder: one file and twenty.
 //!
-//! `floor` is the same bytes with the fewest calls that are safe: one file written, synced and renamed.
+//! `floor` is the same bytes with the fewest calls that are safe: each file written, synced and renamed, and
+//! their folder synced once.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -23,8 +24,8 @@ fn main() {
     divan::main();
 }
 
-fn content(round: u64, n_bytes: usize) -> Vec<u8> {
-    format!("line {round} of a file that is fifty-two bytes wide.....\n")
+fn content(index: usize, round: u64, n_bytes: usize) -> Vec<u8> {
+    format!("round {round} of file {index}, which is about fifty bytes wide\n")
         .into_bytes()
         .into_iter()
         .cycle()
@@ -39,17 +40,17 @@ fn commit(bencher: divan::Bencher<'_, '_>, n_files: usize, n_bytes: usize) {
     let root = Arc::new(Root::open(RootName::workspace(), &files, Access::Write).unwrap());
     let store = Store::open(home.path().join("state")).unwrap().workspace(root.path());
     for index in 0..n_files {
-        fs::write(files.join(index.to_string()), content(0, n_bytes)).unwrap();
+        fs::write(files.join(index.to_string()), content(index, 0, n_bytes)).unwrap();
     }
     let round = std::cell::Cell::new(0);
     let changes = || {
-        let before = Digest::of(&content(round.get(), n_bytes));
-        round.set(round.get() + 1);
+        let last = round.replace(round.get() + 1);
+        let before = |index| Digest::of(&content(index, last, n_bytes));
         let change = |index: usize| Change {
             root: root.clone(),
             path: RelPath::parse(&index.to_string()).unwrap(),
-            expected: Expected::Content(before),
-            after: Some(content(round.get(), n_bytes)),
+            expected: Expected::Content(before(index)),
+            after: Some(content(index, round.get(), n_bytes)),
             parents: Parents::MustExist,
         };
         let origin = Origin { session: "bench".to_owned(), label: "edit".to_owned() };
@@ -77,17 +78,35 @@ fn commit_one_file_of_mib(bencher: divan::Bencher<'_, '_>, mib: usize) {
     commit(bencher, 1, mib << 20);
 }
 
-#[divan::bench(args = [20 << 10, 2 << 20], sample_size = 1)]
-fn floor_one_file_of_bytes(bencher: divan::Bencher<'_, '_>, n_bytes: usize) {
-    let home = tempfile::tempdir_in(".").unwrap();
-    let bytes = content(1, n_bytes);
-    bencher.bench_local(|| write_and_rename(home.path(), &bytes));
+#[divan::bench(args = [1, 20], sample_size = 1)]
+fn floor_2_mib(bencher: divan::Bencher<'_, '_>, n_files: usize) {
+    floor(bencher, n_files, 2 << 20);
 }
 
-fn write_and_rename(folder: &Path, bytes: &[u8]) {
-    let mut file = fs::File::create(folder.join("temp")).unwrap();
+#[divan::bench(args = [1, 20], sample_size = 1)]
+fn floor_20_kib(bencher: divan::Bencher<'_, '_>, n_files: usize) {
+    floor(bencher, n_files, 20 << 10);
+}
+
+/// Writes, syncs and renames the same bytes with plain calls, files side by side, then syncs the folder.
+fn floor(bencher: divan::Bencher<'_, '_>, n_files: usize, n_bytes: usize) {
+    let home = tempfile::tempdir_in(".").unwrap();
+    let bytes = content(0, 1, n_bytes);
+    bencher.bench_local(|| {
+        std::thread::scope(|scope| {
+            for index in 0..n_files {
+                let (home, bytes) = (home.path(), &bytes);
+                scope.spawn(move || write_and_rename(home, index, bytes));
+            }
+        });
+        fs::File::open(home.path()).unwrap().sync_all().unwrap();
+    });
+}
+
+fn write_and_rename(folder: &Path, index: usize, bytes: &[u8]) {
+    let (temp, name) = (folder.join(format!("temp{index}")), folder.join(index.to_string()));
+    let mut file = fs::File::create(&temp).unwrap();
     file.write_all(bytes).unwrap();
     file.sync_all().unwrap();
-    fs::rename(folder.join("temp"), folder.join("file")).unwrap();
-    fs::File::open(folder).unwrap().sync_all().unwrap();
+    fs::rename(temp, name).unwrap();
 }

@@ -27,9 +27,12 @@ impl Blobs {
     /// Keeps `bytes`, whose digest is `digest`; they outlast a loss of power when this returns.
     pub fn put(&self, digest: Digest, bytes: &[u8]) -> Result<(), StoreError> {
         let (shard, rest) = names(digest);
-        let folder = self.store.make_folder(&["blobs", &shard])?;
+        let shards = self.store.make_folder(&["blobs"])?;
+        let folder = shards.make_child(&shard)?;
+        // The shard may have been made for a content that was adopted, and not be on the device yet.
+        shards.sync()?;
         if is_whole(&folder, &rest, digest)? {
-            // A content that was adopted may not be on the device yet.
+            // So may the content.
             folder.sync_file(&rest)?;
             return folder.touch(&rest);
         }
@@ -39,6 +42,7 @@ impl Blobs {
     /// Takes the file `name` in `dir`, whose content has the digest `digest`, as that content.
     ///
     /// The file is renamed into the store where both are on one device, else copied; it is gone from `dir`.
+    /// Nothing waits for the device: a loss of power may lose what is kept, never what stands elsewhere.
     pub fn adopt(
         &self,
         digest: Digest,
@@ -46,7 +50,7 @@ impl Blobs {
         name: &str,
     ) -> Result<(), StoreError> {
         let (shard, rest) = names(digest);
-        let folder = self.store.make_folder(&["blobs", &shard])?;
+        let folder = self.store.make_folder(&["blobs"])?.make_child_unsynced(&shard)?;
         if is_whole(&folder, &rest, digest)? {
             folder.touch(&rest)?;
             return folder.discard(dir, name);

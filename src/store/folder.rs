@@ -95,15 +95,24 @@ impl Folder {
         }
     }
 
-    /// Opens a folder below this one, making it where it is missing.
+    /// Opens a folder below this one, making it where it is missing; its name outlasts a loss of power.
     pub fn make_child(&self, name: &str) -> Result<Self, StoreError> {
+        if let Some(child) = self.child(name)? {
+            return Ok(child);
+        }
+        let child = self.make_child_unsynced(name)?;
+        self.sync()?;
+        Ok(child)
+    }
+
+    /// Opens a folder below this one, making it where it is missing, without waiting for the device.
+    pub(super) fn make_child_unsynced(&self, name: &str) -> Result<Self, StoreError> {
         if let Some(child) = self.child(name)? {
             return Ok(child);
         }
         let path = self.path_of(name)?;
         match rustix::fs::mkdirat(&self.fd, name, FOLDER_MODE) {
-            Ok(()) => self.sync()?,
-            Err(Errno::EXIST) => {}
+            Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(StoreError::io("make the folder", &path)(error)),
         }
         self.child(name)?.ok_or_else(|| Self::refused(&path, Errno::NOENT))
