@@ -231,8 +231,23 @@ impl Staged {
             })?;
         }
         let all = self.slots.len();
+        self.compare_all(context.disk).map_err(|error| (error, all))?;
         self.sync_folders(context.disk).map_err(|error| (error, all))?;
         journal.mark_done(&self.record.id).map_err(|error| (error.into(), all))
+    }
+
+    /// Compares every content that came out with what was expected.
+    fn compare_all(&self, disk: &dyn Disk) -> Result<(), CommitError> {
+        let compared = side_by_side(disk.lanes(), &self.slots, |slot| slot.compare(disk));
+        for (slot, compared) in self.slots.iter().zip(compared) {
+            compared.map_err(|failure| match failure {
+                Failure::Conflict => conflict(slot),
+                Failure::Io { verb, source } => {
+                    CommitError::io(verb, slot.place.clone(), source)
+                }
+            })?;
+        }
+        Ok(())
     }
 
     fn sync_folders(&self, disk: &dyn Disk) -> Result<(), CommitError> {

@@ -66,26 +66,26 @@ impl Slot {
         find(disk, self.dir(), &self.record.temp, 0)
     }
 
-    /// Publishes the file and compares what came out with what was expected.
+    /// Publishes the file; what came out is still to be compared.
     pub(super) fn publish(&self, disk: &dyn Disk, after: &[u8]) -> Result<(), Failure> {
         let (dir, name, temp) = (self.dir(), &*self.name, &*self.record.temp);
         match self.record.way {
-            Way::Exchange => {
-                self.exchange(disk).map_err(|error| vanished(error, "replace"))?;
-                self.compare(disk)
-            }
+            Way::Exchange => self.exchange(disk).map_err(|error| vanished(error, "replace")),
             Way::Create => {
                 rename_new(disk, dir, temp, name).map_err(|error| vanished(error, "create"))
             }
             Way::Delete => {
-                rename_new(disk, dir, name, temp).map_err(|error| vanished(error, "delete"))?;
-                self.compare(disk)
+                rename_new(disk, dir, name, temp).map_err(|error| vanished(error, "delete"))
             }
             Way::InPlace => self.write_over(disk, after),
         }
     }
 
-    fn compare(&self, disk: &dyn Disk) -> Result<(), Failure> {
+    /// Compares what came out with what was expected; in place that was done before the write.
+    pub(super) fn compare(&self, disk: &dyn Disk) -> Result<(), Failure> {
+        if matches!(self.record.way, Way::Create | Way::InPlace) {
+            return Ok(());
+        }
         let fail = |source| Failure::Io { verb: "read what was replaced at", source };
         if self.staged(disk).map_err(fail)?.is(self.record.before) {
             return Ok(());

@@ -1,6 +1,7 @@
 //! Holding each change against the disk, under the lock: what is there, whether it may change, and how.
 //!
-//! Nothing is written here. All files are looked at, so that a refusal names every one that is in the way.
+//! Nothing is written here. All files are looked at, side by side, so that a refusal names every one that is
+//! in the way.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,6 +14,7 @@ use super::disk::{Content, Disk, Found, Meta, find};
 use super::journal::{FileRecord, FolderRecord, Way};
 use super::publish::KEEP_BYTES;
 use super::root::{Access, Root};
+use super::stage::side_by_side;
 use super::transaction::{Change, CommitError, Expected, Parents, Problem, ProblemKind};
 use crate::path::{Place, RelPath, RootName};
 use crate::text::Digest;
@@ -75,10 +77,13 @@ pub(super) fn verify(
     let mut folders = Folders::default();
     let mut targets = Vec::new();
     let mut problems = Vec::new();
-    for (index, change) in changes.into_iter().enumerate() {
+    let found = look(disk, &changes, &mut folders);
+    for (index, (change, found)) in changes.into_iter().zip(found).enumerate() {
         let place = change.place();
         let new_mode = modes.get(&place).copied();
-        match target(disk, change, &mut folders, temp(index), new_mode) {
+        let target = found
+            .and_then(|found| target(disk, change, found, &mut folders, temp(index), new_mode));
+        match target {
             Ok(target) => targets.push(target),
             Err(Halt::Problem(kind)) => problems.push(Problem { place, kind }),
             Err(Halt::Error(error)) => return Err(error),
@@ -91,21 +96,54 @@ pub(super) fn verify(
     }
 }
 
-fn target(
+/// Opens the folder of every change, then looks at what stands at each target.
+fn look(
     disk: &dyn Disk,
-    change: Change,
+    changes: &[Change],
     folders: &mut Folders,
-    temp: String,
-    new_mode: Option<u32>,
-) -> Result<Target, Halt> {
+) -> Vec<Result<Found, Halt>> {
+    let dirs = changes.iter().map(|change| (change, folder(disk, change, folders)));
+    let dirs: Vec<_> = dirs.collect();
+    let found = side_by_side(disk.lanes(), &dirs, |(change, dir)| match dir {
+        Ok(Some((dir, name))) => find(disk, dir.as_fd(), name, KEEP_BYTES)
+            .map_err(|source| change.io("read", source)),
+        Ok(None) | Err(_) => Ok(Found::Nothing),
+    });
+    let both = dirs.into_iter().zip(found);
+    both.map(|((_, dir), found)| dir.and_then(|_| Ok(found?))).collect()
+}
+
+/// Opens the folder of a change's target; nothing where it is to be made.
+fn folder<'change>(
+    disk: &dyn Disk,
+    change: &'change Change,
+    folders: &mut Folders,
+) -> Result<Option<(Arc<OwnedFd>, &'change str)>, Halt> {
     if change.root.access() == Access::Read {
         return Err(ProblemKind::ReadOnly.into());
     }
     let (Some(parent), Some(name)) = (change.path.parent(), change.path.file_name()) else {
         return Err(ProblemKind::IsDirectory.into());
     };
+    match folders.open(disk, &change.root, &parent) {
+        Ok(dir) => Ok(Some((dir, name))),
+        Err(error) => no_parent(disk, change, &parent, folders, error).map(|()| None),
+    }
+}
+
+fn target(
+    disk: &dyn Disk,
+    change: Change,
+    found: Found,
+    folders: &mut Folders,
+    temp: String,
+    new_mode: Option<u32>,
+) -> Result<Target, Halt> {
+    let (Some(parent), Some(name)) = (change.path.parent(), change.path.file_name()) else {
+        return Err(ProblemKind::IsDirectory.into());
+    };
     let name = name.to_owned();
-    let content = content(disk, &change, folders, &parent, &name)?;
+    let content = content(&change, found)?;
     let way = match &content {
         None => Way::Create,
         Some(content) => way(disk, &change, folders, &parent, &name, &content.meta)?,
@@ -130,22 +168,8 @@ fn target(
     Ok(Target { root, parent, name, place, record, after, before, like, new_mode })
 }
 
-/// Reads what stands at the target, if it is what the change expects.
-fn content(
-    disk: &dyn Disk,
-    change: &Change,
-    folders: &mut Folders,
-    parent: &RelPath,
-    name: &str,
-) -> Result<Option<Content>, Halt> {
-    let found = match folders.open(disk, &change.root, parent) {
-        Ok(dir) => find(disk, dir.as_fd(), name, KEEP_BYTES)
-            .map_err(|source| change.io("read", source))?,
-        Err(error) => {
-            no_parent(disk, change, parent, folders, error)?;
-            Found::Nothing
-        }
-    };
+/// Returns what stands at the target, if it is what the change expects.
+fn content(change: &Change, found: Found) -> Result<Option<Content>, Halt> {
     match (change.expected, found) {
         (_, Found::Folder) => Err(ProblemKind::IsDirectory.into()),
         (_, Found::Other) => Err(ProblemKind::NotRegular.into()),
