@@ -52,6 +52,8 @@ impl fmt::Display for Demand {
         match &self.resource {
             Resource::Whole | Resource::Some => self.capability.fmt(f),
             Resource::Path(place) => write!(f, "{} on {place}", self.capability),
+            Resource::Host(host) => write!(f, "{} on {host}", self.capability),
+            Resource::Command(line) => write!(f, "{} on `{line}`", self.capability),
         }
     }
 }

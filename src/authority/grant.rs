@@ -10,8 +10,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::authority::capability::Capability;
+use crate::authority::command::CommandLine;
+use crate::authority::entry::{Entry, Scope};
 use crate::authority::explain::Denial;
-use crate::authority::scope::{Entry, PathScope, Scope};
+use crate::authority::host::Host;
+use crate::authority::scope::PathScope;
 use crate::path::Place;
 
 /// What a session may do.
@@ -52,6 +55,10 @@ pub enum Resource {
     Some,
     /// One place.
     Path(Place),
+    /// One port of one host.
+    Host(Host),
+    /// Every command of a line.
+    Command(CommandLine),
 }
 
 impl Grant {
@@ -215,6 +222,7 @@ impl Narrowing {
             (Resource::Path(place), Some(Extent::AnyOf(scopes))) => {
                 scopes.iter().any(|scope| scope.covers(place))
             }
+            (Resource::Host(_) | Resource::Command(_), Some(Extent::AnyOf(_))) => false,
         }
     }
 

@@ -4,11 +4,17 @@
 //! not read yet; an entry that carries one is refused.
 
 mod capability;
-mod explain;
-mod grant;
 mod scope;
+mod host;
+mod command;
+mod entry;
+mod grant;
+mod explain;
 
 pub use capability::{Capability, Gate, ScopeKind, UnknownCapability};
+pub use command::{CommandLine, Shell, StartsIn};
+pub use entry::{BadEntry, Entry, Scope};
 pub use explain::Denial;
 pub use grant::{Demand, Grant, Resource};
-pub use scope::{BadEntry, BadScope, Entry, PathScope, Scope};
+pub use host::Host;
+pub use scope::{BadScope, PathScope};
