@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::authority::capability::Capability;
-use crate::authority::command::CommandLine;
-use crate::authority::entry::{Entry, Scope};
+use crate::authority::command::{CommandLine, CommandScope, Uncovered};
+use crate::authority::entry::{Entry, Pattern, Scope};
 use crate::authority::explain::Denial;
-use crate::authority::host::Host;
+use crate::authority::host::{Host, HostScope};
 use crate::authority::scope::PathScope;
 use crate::path::Place;
 
@@ -34,7 +34,7 @@ pub(super) struct Narrowing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Extent {
     Whole,
-    AnyOf(Vec<PathScope>),
+    AnyOf(Vec<Pattern>),
 }
 
 /// What a call would touch.
@@ -110,6 +110,7 @@ impl Grant {
             Some(narrowing) => Err(Denial {
                 demand: demand.clone(),
                 held_in_part: self.is_held(&demand.capability),
+                uncovered: narrowing.uncovered(demand),
                 holds: self.holdings(),
                 narrowed_by: narrowing.origin.as_deref().map(str::to_owned),
             }),
@@ -164,7 +165,7 @@ impl Grant {
             Some(Extent::AnyOf(scopes)) => Some(scopes.as_slice()),
             Some(Extent::Whole) | None => None,
         });
-        let scoped: Vec<&[PathScope]> = scoped.collect();
+        let scoped: Vec<&[Pattern]> = scoped.collect();
         match *scoped.as_slice() {
             [] => vec![capability.to_string()],
             [scopes] => scopes.iter().map(|scope| format!("{capability}({scope})")).collect(),
@@ -189,8 +190,8 @@ impl Grant {
     }
 }
 
-fn any_of(scopes: &[PathScope]) -> String {
-    let scopes: Vec<_> = scopes.iter().map(PathScope::as_str).collect();
+fn any_of(scopes: &[Pattern]) -> String {
+    let scopes: Vec<_> = scopes.iter().map(Pattern::as_str).collect();
     format!("({})", scopes.join(" | "))
 }
 
@@ -203,7 +204,7 @@ fn held(entries: &[Entry]) -> BTreeMap<Capability, Extent> {
         match (extent, &entry.scope) {
             (Extent::Whole, _) => {}
             (extent @ Extent::AnyOf(_), Scope::Whole) => *extent = Extent::Whole,
-            (Extent::AnyOf(scopes), Scope::Path(scope)) => {
+            (Extent::AnyOf(scopes), Scope::Part(scope)) => {
                 if !scopes.contains(scope) {
                     scopes.push(scope.clone());
                 }
@@ -213,6 +214,28 @@ fn held(entries: &[Entry]) -> BTreeMap<Capability, Extent> {
     held
 }
 
+fn paths(scopes: &[Pattern]) -> impl Iterator<Item = &PathScope> {
+    scopes.iter().filter_map(|pattern| match pattern {
+        Pattern::Path(scope) => Some(scope),
+        Pattern::Host(_) | Pattern::Command(_) => None,
+    })
+}
+
+fn hosts(scopes: &[Pattern]) -> impl Iterator<Item = &HostScope> {
+    scopes.iter().filter_map(|pattern| match pattern {
+        Pattern::Host(scope) => Some(scope),
+        Pattern::Path(_) | Pattern::Command(_) => None,
+    })
+}
+
+fn commands(scopes: &[Pattern]) -> Vec<&CommandScope> {
+    let scopes = scopes.iter().filter_map(|pattern| match pattern {
+        Pattern::Command(scope) => Some(scope),
+        Pattern::Path(_) | Pattern::Host(_) => None,
+    });
+    scopes.collect()
+}
+
 impl Narrowing {
     fn covers(&self, demand: &Demand) -> bool {
         match (&demand.resource, self.held.get(&demand.capability)) {
@@ -220,9 +243,27 @@ impl Narrowing {
             (_, Some(Extent::Whole)) | (Resource::Some, Some(Extent::AnyOf(_))) => true,
             (Resource::Whole, Some(Extent::AnyOf(_))) => false,
             (Resource::Path(place), Some(Extent::AnyOf(scopes))) => {
-                scopes.iter().any(|scope| scope.covers(place))
+                paths(scopes).any(|scope| scope.covers(place))
             }
-            (Resource::Host(_) | Resource::Command(_), Some(Extent::AnyOf(_))) => false,
+            (Resource::Host(host), Some(Extent::AnyOf(scopes))) => {
+                hosts(scopes).any(|scope| scope.covers(host))
+            }
+            (Resource::Command(line), Some(Extent::AnyOf(scopes))) => {
+                line.check(&commands(scopes)).is_ok()
+            }
+        }
+    }
+
+    /// Returns which part of a line is not covered, where the capability is held for some commands.
+    fn uncovered(&self, demand: &Demand) -> Option<Uncovered> {
+        match (&demand.resource, self.held.get(&demand.capability)) {
+            (Resource::Command(line), Some(Extent::AnyOf(scopes))) => {
+                line.check(&commands(scopes)).err()
+            }
+            (Resource::Command(_), Some(Extent::Whole) | None) => None,
+            (Resource::Whole | Resource::Some | Resource::Path(_) | Resource::Host(_), _) => {
+                None
+            }
         }
     }
 
@@ -230,7 +271,7 @@ impl Narrowing {
         match self.held.get(capability) {
             None => false,
             Some(Extent::Whole) => true,
-            Some(Extent::AnyOf(scopes)) => scopes.iter().any(|scope| scope.reaches(folder)),
+            Some(Extent::AnyOf(scopes)) => paths(scopes).any(|scope| scope.reaches(folder)),
         }
     }
 
@@ -238,7 +279,7 @@ impl Narrowing {
         match self.held.get(capability) {
             None => false,
             Some(Extent::Whole) => true,
-            Some(Extent::AnyOf(scopes)) => scopes.iter().any(|scope| scope.covers(place)),
+            Some(Extent::AnyOf(scopes)) => paths(scopes).any(|scope| scope.covers(place)),
         }
     }
 }

@@ -16,7 +16,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use crate::path::Place;
 
 /// The greatest length of a pattern in bytes; the compiler of globs recurses once a nested brace.
-const MAX_PATTERN: usize = 1024;
+pub(super) const MAX_PATTERN: usize = 1024;
 
 /// A pattern of paths, compiled.
 #[derive(Clone)]

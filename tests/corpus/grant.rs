@@ -1,13 +1,17 @@
 //! `grant/`: tables of calls against lists of entries.
 //!
 //! Each `layer` or `layer ORIGIN` section is a list, one entry a line; without any, everything is held. `calls` holds
-//! lines `admit CAPABILITY RESOURCE` or `deny …`, where a resource is `whole`, `some`, a path in the
-//! workspace, or `ROOT//PATH` in another root. Where they stand, `says` holds every denial in full, and
+//! lines `admit CAPABILITY RESOURCE` or `deny …`, where a resource is `whole`, `some`, or what the scopes of
+//! the capability are about: a path in the workspace, or `ROOT//PATH` in another root; `NAME PORT` of a
+//! host; a command line, in which `␤` and its like are the control characters that they show, behind
+//! `[SHELL]` for another shell and `[elsewhere]` for another folder. Where they stand, `says` holds every denial in full, and
 //! `holds` what the session holds. `refuses` holds what is wrong with the entries, and then no call is made.
 
 use std::fmt::Write as _;
 
-use killick::authority::{Capability, Demand, Entry, Grant, Resource};
+use killick::authority::{
+    Capability, CommandLine, Demand, Entry, Grant, Host, Resource, ScopeKind, Shell, StartsIn,
+};
 use killick::path::{Place, RelPath, RootName};
 
 use crate::fixture::Fixture;
@@ -48,10 +52,9 @@ fn calls(fixture: &mut Fixture, grant: &Grant) -> Result<(), String> {
         let (Some(name), Some(resource)) = (words.next(), words.next()) else {
             return Err(format!("a call is VERDICT CAPABILITY RESOURCE, not {line:?}"));
         };
-        let demand = Demand {
-            capability: Capability::parse(name).map_err(|error| error.to_string())?,
-            resource: parse_resource(resource)?,
-        };
+        let capability = Capability::parse(name).map_err(|error| error.to_string())?;
+        let resource_kind = capability.gate().scope;
+        let demand = Demand { capability, resource: parse_resource(resource_kind, resource)? };
         let verdict = match grant.check(&demand) {
             Ok(()) => "admit",
             Err(denial) => {
@@ -68,13 +71,53 @@ fn calls(fixture: &mut Fixture, grant: &Grant) -> Result<(), String> {
     Ok(())
 }
 
-fn parse_resource(text: &str) -> Result<Resource, String> {
-    let (root, path) = match (text, text.split_once("//")) {
-        ("whole", _) => return Ok(Resource::Whole),
-        ("some", _) => return Ok(Resource::Some),
-        (_, Some((root, path))) => (RootName::absolute(root), path),
-        (path, None) => (RootName::workspace(), path),
+fn parse_resource(kind: ScopeKind, text: &str) -> Result<Resource, String> {
+    match (text, kind) {
+        ("whole", _) => Ok(Resource::Whole),
+        ("some", _) => Ok(Resource::Some),
+        (_, ScopeKind::Host) => parse_host(text),
+        (_, ScopeKind::Command) => Ok(Resource::Command(parse_line(text))),
+        (_, ScopeKind::Path | ScopeKind::None) => parse_place(text),
+    }
+}
+
+fn parse_place(text: &str) -> Result<Resource, String> {
+    let (root, path) = match text.split_once("//") {
+        Some((root, path)) => (RootName::absolute(root), path),
+        None => (RootName::workspace(), text),
     };
     let path = RelPath::parse(path).map_err(|error| error.to_string())?;
     Ok(Resource::Path(Place { root, path }))
+}
+
+fn parse_host(text: &str) -> Result<Resource, String> {
+    let (name, port) = text.split_once(' ').ok_or("a host is NAME PORT")?;
+    let port = port.parse().map_err(|_| format!("{port} is no port"))?;
+    Host::new(name, port).map(Resource::Host).map_err(|error| error.to_string())
+}
+
+fn parse_line(text: &str) -> CommandLine {
+    let (bracketed, line) = match text.strip_prefix('[').and_then(|rest| rest.split_once("] "))
+    {
+        Some((word, line)) => (word, line),
+        None => ("", text),
+    };
+    let (shell, starts_in) = match bracketed {
+        "" => (Shell::Configured, StartsIn::Workspace),
+        "elsewhere" => (Shell::Configured, StartsIn::Elsewhere),
+        other => (Shell::configured(other), StartsIn::Workspace),
+    };
+    CommandLine { shell, text: line.chars().map(control).collect::<String>().into(), starts_in }
+}
+
+/// Returns the control character that a picture of one stands for.
+fn control(c: char) -> char {
+    match c {
+        '␤' => '\n',
+        '␡' => '\u{7f}',
+        '\u{2400}'..='\u{241f}' => {
+            char::from_u32(u32::from(c) - 0x2400).unwrap_or(char::REPLACEMENT_CHARACTER)
+        }
+        other => other,
+    }
 }

@@ -1,0 +1,520 @@
+//! Reading a shell's line into its simple commands, where it is one that every shell reads alike.
+//!
+//! The language is the part of `sh` in which nothing is left to be found out when the line runs: words,
+//! quotes without expansions, and the separators `;` `&` `&&` `||` `|` and a newline. Everything else
+//! (expansions, substitutions, redirections, groups, keywords, builtins that change what later words
+//! mean) makes the line unresolved, with the place of what did it. Only a pattern of file names is let
+//! through as an argument: it stands for any words. No shell is run and no name is looked up.
+//!
+//! Invariant: a line that is read has been accounted for character by character, and was read in the same
+//! way by a second grammar that shares no code with this one.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::authority::grammar;
+
+/// The greatest length of a line in bytes.
+const MAX_LINE: usize = 16 * 1024;
+
+/// One command of a line: a program or builtin and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SimpleCommand {
+    /// The words; never empty.
+    pub(super) words: Vec<Word>,
+}
+
+/// One word of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// The bytes of the line that it was written in.
+    pub(super) span: Range<usize>,
+    /// What the program gets.
+    pub(super) value: Value,
+}
+
+/// What a word comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// Exactly this, its quotes taken away.
+    Known(String),
+    /// A pattern of file names: any words, also none.
+    Unknown,
+}
+
+/// What in a line keeps it from being resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Construct {
+    /// `$NAME`, `${…}`, `$'…'` and whatever else begins with a dollar sign.
+    Expansion,
+    /// `$(…)`, backquotes, `<(…)` or `>(…)`.
+    Substitution,
+    /// `<`, `>` or a here-document.
+    Redirection,
+    /// `(` or `)`: a subshell or a function.
+    Subshell,
+    /// `{` or `}`: a group, or an expansion of braces.
+    Braces,
+    /// `~` where a shell may put a home folder.
+    Tilde,
+    /// A pattern of file names in place of a command.
+    Pattern,
+    /// `NAME=VALUE` before a command.
+    Assignment,
+    /// A word that opens a compound command, negates or times.
+    Keyword,
+    /// A builtin that runs or redefines what its words do not tell.
+    Builtin(String),
+    /// A command that begins like an option, which the shell would take for its own.
+    Option,
+    /// A quote without its end.
+    Quote,
+    /// A `\` before a newline inside a word, or at the end.
+    Continuation,
+    /// A separator without a command before or behind it, or one that only some shells know.
+    Separator,
+    /// A control character.
+    Control,
+    /// A character beyond ASCII outside quotes, or before a `\` within them.
+    BeyondAscii,
+    /// The line is over the length that is read.
+    TooLong,
+    /// Two grammars read the line differently.
+    Ambiguous,
+}
+
+/// Why a line is not resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unresolved {
+    /// What is there.
+    pub construct: Construct,
+    /// Which character of the line it is, from 1; of no use where the whole line is at fault.
+    pub at_char: usize,
+}
+
+impl fmt::Display for Unresolved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.construct.fmt(f)?;
+        if matches!(self.construct, Construct::TooLong | Construct::Ambiguous) {
+            return Ok(());
+        }
+        write!(f, " (character {})", self.at_char)
+    }
+}
+
+impl fmt::Display for Construct {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Expansion => "an expansion (`$`)",
+            Self::Substitution => "a substitution",
+            Self::Redirection => "a redirection",
+            Self::Subshell => "a parenthesis (a subshell or a function)",
+            Self::Braces => "a brace (a group or an expansion)",
+            Self::Tilde => "a `~` that may become a home folder",
+            Self::Pattern => "a pattern of file names in place of a command",
+            Self::Assignment => "an assignment",
+            Self::Keyword => "a word of the shell's grammar",
+            Self::Builtin(name) => {
+                return write!(f, "the shell's own `{name}`, which may run or change anything");
+            }
+            Self::Option => "a command that begins like an option",
+            Self::Quote => "a quote that does not end",
+            Self::Continuation => "a backslash before a newline or the end",
+            Self::Separator => {
+                "a separator without a command on both sides, or that not every shell knows"
+            }
+            Self::Control => "a control character",
+            Self::BeyondAscii => "a character beyond ASCII outside quotes",
+            Self::TooLong => "a line of that length",
+            Self::Ambiguous => "a line that shells may read in different ways",
+        })
+    }
+}
+
+/// Words that belong to the grammar when they stand unquoted in place of a command.
+const KEYWORDS: &[&str] = &[
+    "!",
+    "[[",
+    "]]",
+    "case",
+    "coproc",
+    "do",
+    "done",
+    "elif",
+    "else",
+    "esac",
+    "fi",
+    "for",
+    "function",
+    "if",
+    "in",
+    "namespace",
+    "select",
+    "then",
+    "time",
+    "until",
+    "while",
+];
+
+/// Builtins, of the shells that are called `sh`, that run, redefine or evaluate what their words name.
+const BUILTINS: &[&str] = &[
+    ".",
+    "[",
+    "alias",
+    "autoload",
+    "bg",
+    "bind",
+    "break",
+    "builtin",
+    "caller",
+    "command",
+    "compgen",
+    "complete",
+    "compopt",
+    "continue",
+    "declare",
+    "dirs",
+    "disown",
+    "enable",
+    "eval",
+    "exec",
+    "export",
+    "fc",
+    "fg",
+    "float",
+    "functions",
+    "getopts",
+    "global",
+    "hash",
+    "help",
+    "history",
+    "integer",
+    "jobs",
+    "let",
+    "local",
+    "logout",
+    "mapfile",
+    "nameref",
+    "popd",
+    "print",
+    "printf",
+    "pushd",
+    "read",
+    "readarray",
+    "readonly",
+    "rename",
+    "return",
+    "set",
+    "shift",
+    "shopt",
+    "source",
+    "suspend",
+    "test",
+    "times",
+    "trap",
+    "type",
+    "typeset",
+    "ulimit",
+    "unalias",
+    "unset",
+    "wait",
+    "whence",
+];
+
+/// Returns whether no scope covers a command of that name, however it is quoted.
+pub(super) fn is_unruly(name: &str) -> bool {
+    BUILTINS.contains(&name) || name.starts_with('%')
+}
+
+/// Returns whether an unquoted word in place of a command belongs to the grammar.
+pub(super) fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word) || word.starts_with('!')
+}
+
+/// Returns the simple commands of a line, each with its words.
+pub(super) fn simple_commands(line: &str) -> Result<Vec<SimpleCommand>, Unresolved> {
+    if line.len() > MAX_LINE {
+        return Err(Unresolved { construct: Construct::TooLong, at_char: 1 });
+    }
+    let commands = Reader { line, at: 0 }.read().map_err(|(construct, at)| {
+        let before = line.get(..at).unwrap_or_default();
+        Unresolved { construct, at_char: before.chars().count() + 1 }
+    })?;
+    let spans: Vec<Vec<Range<usize>>> = commands
+        .iter()
+        .map(|command| command.words.iter().map(|word| word.span.clone()).collect())
+        .collect();
+    if grammar::word_spans(line).is_some_and(|other| other == spans) {
+        return Ok(commands);
+    }
+    Err(Unresolved { construct: Construct::Ambiguous, at_char: 1 })
+}
+
+/// What stands where, as the reader reports it: by its byte.
+type Stop = (Construct, usize);
+
+/// Where in a command a word stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Command,
+    Argument,
+}
+
+/// Whether a separator leaves the line unfinished.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    MayEnd,
+    MustFollow,
+}
+
+struct Reader<'l> {
+    line: &'l str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn read(mut self) -> Result<Vec<SimpleCommand>, Stop> {
+        let mut commands = Vec::new();
+        let mut words = Vec::new();
+        let mut next = Next::MayEnd;
+        loop {
+            self.skip_blanks()?;
+            match self.peek() {
+                None => break,
+                Some('#') => self.skip_comment()?,
+                Some('\n') if words.is_empty() => self.at += 1,
+                Some('\n' | ';' | '&' | '|') => {
+                    let at = self.at;
+                    next = self.separator();
+                    if words.is_empty() {
+                        return Err((Construct::Separator, at));
+                    }
+                    commands.push(SimpleCommand { words: std::mem::take(&mut words) });
+                }
+                Some(_) => {
+                    let role = if words.is_empty() { Role::Command } else { Role::Argument };
+                    words.push(self.word(role)?);
+                    next = Next::MayEnd;
+                }
+            }
+        }
+        if !words.is_empty() {
+            commands.push(SimpleCommand { words });
+        } else if next == Next::MustFollow {
+            return Err((Construct::Separator, self.line.len().saturating_sub(1)));
+        }
+        Ok(commands)
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.line.get(self.at..)?.chars().next()
+    }
+
+    fn rest(&self) -> &str {
+        self.line.get(self.at..).unwrap_or_default()
+    }
+
+    /// Returns the character before the present one.
+    fn before(&self) -> Option<char> {
+        self.line.get(..self.at)?.chars().next_back()
+    }
+
+    /// Skips blanks, and newlines that a backslash right behind a blank takes away.
+    fn skip_blanks(&mut self) -> Result<(), Stop> {
+        loop {
+            match self.peek() {
+                Some(' ' | '\t') => self.at += 1,
+                Some('\\') if self.rest().starts_with("\\\n") => {
+                    if !matches!(self.before(), Some(' ' | '\t')) {
+                        return Err((Construct::Continuation, self.at));
+                    }
+                    self.at += 2;
+                    // What follows is read as if it stood behind a blank, which it does.
+                    if !matches!(self.peek(), Some(' ' | '\t')) {
+                        return Ok(());
+                    }
+                }
+                Some(_) | None => return Ok(()),
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) -> Result<(), Stop> {
+        while let Some(c) = self.peek().filter(|&c| c != '\n') {
+            self.refuse_control(c)?;
+            self.at += c.len_utf8();
+        }
+        Ok(())
+    }
+
+    fn refuse_control(&self, c: char) -> Result<(), Stop> {
+        let is_control = c.is_control() && !matches!(c, '\t' | '\n');
+        if is_control { Err((Construct::Control, self.at)) } else { Ok(()) }
+    }
+
+    /// Takes a separator; of those with a second character, that one then has no command before it.
+    fn separator(&mut self) -> Next {
+        let rest = self.rest();
+        let (n_bytes, next) = match rest.get(..2) {
+            Some("&&" | "||") => (2, Next::MustFollow),
+            Some(_) | None if rest.starts_with('|') => (1, Next::MustFollow),
+            Some(_) | None => (1, Next::MayEnd),
+        };
+        self.at += n_bytes;
+        next
+    }
+
+    fn word(&mut self, role: Role) -> Result<Word, Stop> {
+        let start = self.at;
+        let mut word = Building { text: String::new(), is_bare: true, is_pattern: false };
+        while let Some(c) = self.peek() {
+            match c {
+                ' ' | '\t' | '\n' | ';' | '&' | '|' => break,
+                '\'' => self.single_quoted(&mut word)?,
+                '"' => self.double_quoted(&mut word)?,
+                '\\' => self.escaped(&mut word)?,
+                _ => self.bare(c, role, start, &mut word)?,
+            }
+        }
+        let span = start..self.at;
+        if role == Role::Command {
+            word.check_command().map_err(|construct| (construct, start))?;
+        }
+        let value = if word.is_pattern { Value::Unknown } else { Value::Known(word.text) };
+        Ok(Word { span, value })
+    }
+
+    /// Takes one unquoted character.
+    fn bare(
+        &mut self,
+        c: char,
+        role: Role,
+        start: usize,
+        word: &mut Building,
+    ) -> Result<(), Stop> {
+        let stop = |construct| Err((construct, self.at));
+        let is_call = self.rest().chars().nth(1) == Some('(');
+        match c {
+            '$' if is_call => return stop(Construct::Substitution),
+            '<' | '>' if is_call => return stop(Construct::Substitution),
+            '`' => return stop(Construct::Substitution),
+            '$' => return stop(Construct::Expansion),
+            '<' | '>' => return stop(Construct::Redirection),
+            '(' | ')' => return stop(Construct::Subshell),
+            '{' | '}' => return stop(Construct::Braces),
+            '~' if self.at == start || matches!(self.before(), Some('=' | ':')) => {
+                return stop(Construct::Tilde);
+            }
+            '=' if role == Role::Command => return stop(Construct::Assignment),
+            '*' | '?' | '[' | ']' => word.is_pattern = true,
+            _ if c.is_ascii_graphic() => {}
+            _ if c.is_control() => return stop(Construct::Control),
+            _ => return stop(Construct::BeyondAscii),
+        }
+        word.text.push(c);
+        self.at += 1;
+        Ok(())
+    }
+
+    fn single_quoted(&mut self, word: &mut Building) -> Result<(), Stop> {
+        let open = self.at;
+        word.is_bare = false;
+        self.at += 1;
+        while let Some(c) = self.peek() {
+            self.refuse_control(c)?;
+            self.at += c.len_utf8();
+            if c == '\'' {
+                return Ok(());
+            }
+            word.text.push(c);
+        }
+        Err((Construct::Quote, open))
+    }
+
+    fn double_quoted(&mut self, word: &mut Building) -> Result<(), Stop> {
+        let open = self.at;
+        word.is_bare = false;
+        self.at += 1;
+        while let Some(c) = self.peek() {
+            self.refuse_control(c)?;
+            match c {
+                '"' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                '`' => return Err((Construct::Substitution, self.at)),
+                '$' if self.rest().starts_with("$(") => {
+                    return Err((Construct::Substitution, self.at));
+                }
+                '$' => return Err((Construct::Expansion, self.at)),
+                '\\' => self.escaped_in_quotes(word)?,
+                _ => {
+                    word.text.push(c);
+                    self.at += c.len_utf8();
+                }
+            }
+        }
+        Err((Construct::Quote, open))
+    }
+
+    /// Takes a backslash outside quotes and what it makes literal.
+    fn escaped(&mut self, word: &mut Building) -> Result<(), Stop> {
+        word.is_bare = false;
+        match self.rest().chars().nth(1) {
+            Some(c) if c == ' ' || c.is_ascii_graphic() => {
+                word.text.push(c);
+                self.at += 2;
+                Ok(())
+            }
+            None | Some('\n') => Err((Construct::Continuation, self.at)),
+            Some(c) if c.is_control() => Err((Construct::Control, self.at)),
+            Some(_) => Err((Construct::BeyondAscii, self.at)),
+        }
+    }
+
+    /// Takes a backslash in double quotes, which makes four characters literal and is itself before others.
+    fn escaped_in_quotes(&mut self, word: &mut Building) -> Result<(), Stop> {
+        // In some encodings the backslash would be the second half of the character before it.
+        if self.before().is_some_and(|c| !c.is_ascii()) {
+            return Err((Construct::BeyondAscii, self.at));
+        }
+        match self.rest().chars().nth(1) {
+            Some(c @ ('$' | '`' | '"' | '\\')) => {
+                word.text.push(c);
+                self.at += 2;
+                Ok(())
+            }
+            None | Some('\n') => Err((Construct::Continuation, self.at)),
+            Some(_) => {
+                word.text.push('\\');
+                self.at += 1;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A word while it is read.
+struct Building {
+    text: String,
+    is_bare: bool,
+    is_pattern: bool,
+}
+
+impl Building {
+    fn check_command(&self) -> Result<(), Construct> {
+        if self.is_bare && is_keyword(&self.text) {
+            return Err(Construct::Keyword);
+        }
+        if self.is_pattern {
+            return Err(Construct::Pattern);
+        }
+        if self.text.starts_with(['-', '+']) {
+            return Err(Construct::Option);
+        }
+        if is_unruly(&self.text) {
+            return Err(Construct::Builtin(self.text.clone()));
+        }
+        Ok(())
+    }
+}
