@@ -155,6 +155,11 @@ mod tests {
     fn bad_entries_say_what_is_wrong() {
         let says = |text: &str| Entry::parse(text).unwrap_err().to_string();
         assert_eq!(says("image/eval()"), "image/eval takes no scope, and \"\" is one");
+        assert!(says("process/exec(a").contains("not closed"));
+        assert!(says("process/exec( )").contains("empty"));
+        assert!(says("process/exec(a; b)").contains("';'"));
+        assert!(says("process/exec(eval *)").contains("\"eval\""));
+        assert!(says("net/fetch(a b)").contains("no host"));
         assert!(says("file/read(").contains("not closed"));
         assert!(says("file/read()").contains("empty"));
         assert!(says("file/read(../x)").contains("`..`"));

@@ -48,7 +48,14 @@ fn words(command: Node<'_>) -> Option<Vec<Range<usize>>> {
     let words = command.children(&mut cursor).map(|child| {
         let is_word = matches!(
             child.kind(),
-            "command_name" | "word" | "number" | "string" | "raw_string" | "concatenation"
+            "command_name"
+                | "word"
+                | "number"
+                | "string"
+                | "raw_string"
+                | "concatenation"
+                | "=="
+                | "=~"
         );
         is_word.then(|| child.byte_range())
     });

@@ -110,7 +110,7 @@ impl Grant {
             Some(narrowing) => Err(Denial {
                 demand: demand.clone(),
                 held_in_part: self.is_held(&demand.capability),
-                uncovered: narrowing.uncovered(demand),
+                uncovered: narrowing.uncovered(demand).map(Box::new),
                 holds: self.holdings(),
                 narrowed_by: narrowing.origin.as_deref().map(str::to_owned),
             }),
@@ -287,6 +287,7 @@ impl Narrowing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authority::command::{Shell, StartsIn};
     use crate::path::{RelPath, RootName};
     use proptest::prelude::*;
 
@@ -300,6 +301,14 @@ mod tests {
         "file/write(s*)",
         "file/write({src,docs}/**)",
         "process/exec",
+        "process/exec(a *)",
+        "process/exec(b x)",
+        "process/exec(* x)",
+        "process/exec(./r *)",
+        "net/fetch",
+        "net/fetch(*.example.org)",
+        "net/fetch(a.example.org:80)",
+        "net/fetch(*:443)",
         "mcp/a",
     ];
 
@@ -319,13 +328,28 @@ mod tests {
         ];
         let place = (roots, "(src|src-old|docs|s)(/[ab](\\.rs|\\.md)?){0,2}")
             .prop_map(|(root, path)| Place { root, path: RelPath::parse(&path).unwrap() });
+        let line = "(a|b|\\./r|cd)( x| y|)((;| && | [|] |\n)(a|b|evil|\\./r)( x|)|>x| [$]x|)";
+        let line = (line, any::<bool>()).prop_map(|(text, is_elsewhere)| CommandLine {
+            shell: Shell::Configured,
+            text: text.into(),
+            starts_in: if is_elsewhere { StartsIn::Elsewhere } else { StartsIn::Workspace },
+        });
+        let host = ("(a[.]|b[.]c[.]|)example[.](org|net)", prop::sample::select(vec![80, 443]))
+            .prop_map(|(name, port)| Host::new(&name, port).unwrap());
         let resource = prop_oneof![
             4 => place.prop_map(Resource::Path),
+            4 => line.prop_map(Resource::Command),
+            4 => host.prop_map(Resource::Host),
             1 => Just(Resource::Some),
             1 => Just(Resource::Whole),
         ];
-        let names =
-            prop::sample::select(vec!["file/read", "file/write", "process/exec", "mcp/a"]);
+        let names = prop::sample::select(vec![
+            "file/read",
+            "file/write",
+            "process/exec",
+            "net/fetch",
+            "mcp/a",
+        ]);
         (names, resource).prop_map(|(name, resource)| Demand {
             capability: Capability::parse(name).unwrap(),
             resource,

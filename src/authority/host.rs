@@ -70,7 +70,7 @@ fn canonical(text: &str) -> Result<String, BadHost> {
     }
     let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
     if ends_in_number(&name) {
-        let address = name.parse::<Ipv4Addr>().map_err(|_| wrong_address());
+        let address = name.parse::<Ipv4Addr>().ok().ok_or_else(wrong_address);
         return address.map(|address| address.to_string());
     }
     let is_name = name.len() <= MAX_NAME && name.split('.').all(is_label);

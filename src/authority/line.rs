@@ -518,3 +518,89 @@ impl Building {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(line: &str) -> Vec<Vec<String>> {
+        let known = |word: &Word| match &word.value {
+            Value::Known(text) => text.clone(),
+            Value::Unknown => "…".to_owned(),
+        };
+        let commands = simple_commands(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        commands.iter().map(|command| command.words.iter().map(known).collect()).collect()
+    }
+
+    #[test]
+    fn ordinary_lines_are_resolved() {
+        for line in [
+            "cargo test --all-targets -- --nocapture",
+            "git log --oneline -5 HEAD~3..HEAD^ -- src/a.rs",
+            "grep -rn \"foo bar\" src | head -20",
+            "sed -n '1,20p' src/main.rs; echo ---; cat x",
+            "awk '{print $1}' f | sort | uniq -c",
+            "git commit -m 'first line\n\nsecond line; it is $5'",
+            "cd crate && cargo build && cargo test -q || echo failed",
+            "npm run build:prod -- --flag=a,b --x='y z'",
+            "find . -name '*.rs' -not -path ./target -print0",
+            "a == b",
+            "head -5 12 13 # comment",
+            "ls -la src/*.rs tests/**/*.txt",
+            "make -j4 CC=gcc all &",
+            "curl -s http://127.0.0.1:8080/x?y=1",
+            "echo a@b.c 100% +x ,y .z :w /v _u",
+            "git add . && \\\n  git status",
+            "x '' \"\" a''b",
+            "tar -xzf a-1.2.tar.gz",
+            "rg -n 'a|b' -g '!target'",
+            "",
+            "\n\n # nothing\n",
+        ] {
+            let commands = simple_commands(line);
+            assert!(commands.is_ok(), "{line}: {}", commands.unwrap_err());
+        }
+    }
+
+    #[test]
+    fn words_lose_their_quotes() {
+        assert_eq!(
+            words("a'b c'\"d\\\"\\e\"f\\ g '' *.x; h"),
+            [vec!["ab cd\"\\ef g", "", "…"], vec!["h"]]
+        );
+    }
+
+    #[test]
+    fn what_the_two_grammars_read_differently_is_not_resolved() {
+        // The second one takes the escaped blank for a blank.
+        let unresolved = simple_commands("a\"b\"\\ c").unwrap_err();
+        assert_eq!(unresolved.construct, Construct::Ambiguous);
+    }
+
+    #[test]
+    fn long_rows_overflow_no_stack() {
+        for row in ["a && ", "a; ", "a | ", "a\n", "a & ", "a || b; "] {
+            let line = row.repeat(3000) + "a";
+            drop(simple_commands(&line));
+        }
+        for bracket in ["(", "{", "$(", "\"", "'", "`", "<", "\\\n"] {
+            assert!(
+                simple_commands(&format!("a {}", bracket.repeat(5001))).is_err(),
+                "{bracket}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_panics_and_words_lie_in_order(line in "[a-z $\"'\\\\;&|<>(){}#~=*!\n\t\ré€-]{0,40}") {
+            if let Ok(commands) = simple_commands(&line) {
+                let spans: Vec<_> =
+                    commands.iter().flat_map(|c| c.words.iter().map(|w| w.span.clone())).collect();
+                prop_assert!(spans.iter().all(|span| !span.is_empty()));
+                prop_assert!(spans.windows(2).all(|two| two[0].end < two[1].start));
+            }
+        }
+    }
+}

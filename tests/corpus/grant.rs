@@ -92,7 +92,7 @@ fn parse_place(text: &str) -> Result<Resource, String> {
 
 fn parse_host(text: &str) -> Result<Resource, String> {
     let (name, port) = text.split_once(' ').ok_or("a host is NAME PORT")?;
-    let port = port.parse().map_err(|_| format!("{port} is no port"))?;
+    let port = port.parse().ok().ok_or_else(|| format!("{port} is no port"))?;
     Host::new(name, port).map(Resource::Host).map_err(|error| error.to_string())
 }
 
