@@ -56,20 +56,20 @@ impl Shell {
 
 impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", shown(&self.text))
+        write!(f, "`{}`", shown(&self.text, MAX_SHOWN))
     }
 }
 
 /// Returns the start of a text on one line; what cannot be seen is written by its number.
-fn shown(text: &str) -> String {
+fn shown(text: &str, max_chars: usize) -> String {
     let mut shown = String::new();
-    for c in text.chars().take(MAX_SHOWN) {
+    for c in text.chars().take(max_chars) {
         match c {
             '\\' | '"' | '\'' => shown.push(c),
             _ => shown.extend(c.escape_debug()),
         }
     }
-    if text.chars().nth(MAX_SHOWN).is_some() {
+    if text.chars().nth(max_chars).is_some() {
         shown.push('…');
     }
     shown
@@ -96,21 +96,28 @@ impl fmt::Display for Uncovered {
                 write!(
                     f,
                     "a scope holds for the configured shell alone, not for `{}`",
-                    shown(shell)
+                    shown(shell, MAX_SHOWN)
                 )
             }
             Self::Unresolved(what) => write!(f, "no scope covers {what}"),
-            Self::Command(command) => write!(f, "no scope covers `{}`", shown(command)),
+            Self::Command(command) => {
+                write!(f, "no scope covers `{}`", shown(command, MAX_SHOWN))
+            }
             Self::Moved(command) => write!(
                 f,
                 "a scope covers `{}` only where the line starts in the workspace's folder and has no `cd`",
-                shown(command)
+                shown(command, MAX_SHOWN)
             ),
         }
     }
 }
 
 impl CommandLine {
+    /// Returns the whole line on one line of text; whoever confirms it must see its end.
+    pub(super) fn in_full(&self) -> String {
+        format!("`{}`", shown(&self.text, usize::MAX))
+    }
+
     /// Returns nothing if each command of the line is covered by one of the scopes, else why not.
     pub fn check(&self, scopes: &[&CommandScope]) -> Result<(), Uncovered> {
         let commands = self.commands()?;
@@ -140,8 +147,11 @@ impl CommandLine {
 
     /// Returns the one scope that covers this line and little else: its only command, word by word.
     ///
-    /// Nothing where the line has several commands, or words that a scope cannot spell.
+    /// Nothing where the line has several commands, words that a scope cannot spell, or a folder of its own.
     pub fn own_scope(&self) -> Option<CommandScope> {
+        if self.starts_in == StartsIn::Elsewhere {
+            return None;
+        }
         let commands = self.commands().ok()?;
         let [command] = commands.as_slice() else { return None };
         let words = command.words.iter().map(|word| match &word.value {

@@ -4,6 +4,7 @@
 //! denial: a grant only shrinks.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::authority::command::Uncovered;
 use crate::authority::grant::{Demand, Resource};
@@ -21,7 +22,7 @@ pub struct Denial {
     /// What the session holds, as entries are written.
     pub holds: Vec<String>,
     /// Where the list is written that does not cover it, when that is known.
-    pub narrowed_by: Option<String>,
+    pub narrowed_by: Option<Arc<str>>,
 }
 
 impl Denial {

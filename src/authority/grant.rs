@@ -38,7 +38,7 @@ enum Extent {
 }
 
 /// What a call would touch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Demand {
     /// The capability.
     pub capability: Capability,
@@ -47,7 +47,7 @@ pub struct Demand {
 }
 
 /// Which part of a capability a call needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// All of it; a scope never suffices.
     Whole,
@@ -112,7 +112,7 @@ impl Grant {
                 held_in_part: self.is_held(&demand.capability),
                 uncovered: narrowing.uncovered(demand).map(Box::new),
                 holds: self.holdings(),
-                narrowed_by: narrowing.origin.as_deref().map(str::to_owned),
+                narrowed_by: narrowing.origin.clone(),
             }),
         }
     }

@@ -53,6 +53,11 @@ impl Host {
     pub fn new(name: &str, port: u16) -> Result<Self, BadHost> {
         Ok(Self { name: Arc::from(canonical(name)?), port })
     }
+
+    /// Returns the scope that covers this port of this host alone; nothing for port 0, which none names.
+    pub fn own_scope(&self) -> Option<HostScope> {
+        HostScope::parse(&self.to_string()).ok()
+    }
 }
 
 impl fmt::Display for Host {

@@ -12,7 +12,9 @@ mod command;
 mod entry;
 mod grant;
 mod explain;
+mod ask;
 
+pub use ask::{Asked, Asks};
 pub use capability::{Capability, Gate, ScopeKind, UnknownCapability};
 pub use command::{BadCommand, CommandLine, CommandScope, Shell, StartsIn, Uncovered};
 pub use entry::{BadEntry, BadPattern, Entry, Pattern, Scope};

@@ -83,6 +83,21 @@ impl PathScope {
         Ok(Self { source: Arc::from(text), reach, set, above })
     }
 
+    /// Returns the pattern of one place: a file, or a folder and everything below it.
+    ///
+    /// Nothing where the path cannot be written as one. What has signs of a pattern in it, escaped, is the
+    /// file alone.
+    pub fn of_place(place: &Place) -> Option<Self> {
+        let mut text = String::new();
+        for c in place.to_string().chars() {
+            if "*?[]{}\\".contains(c) {
+                text.push('\\');
+            }
+            text.push(c);
+        }
+        Self::parse(&text).ok().filter(|scope| scope.covers(place))
+    }
+
     /// Returns whether the pattern covers one place.
     pub fn covers(&self, place: &Place) -> bool {
         match (self.reach, place.root.is_workspace()) {
