@@ -46,15 +46,13 @@ fn grant() -> Grant {
     Grant::from_entries(&entries)
 }
 
+fn parsed(line: &str) -> CommandLine {
+    CommandLine { shell: Shell::Configured, text: line.into(), starts_in: StartsIn::Workspace }
+}
+
 fn covers(grant: &Grant, line: &str) -> bool {
-    let line = CommandLine {
-        shell: Shell::Configured,
-        text: line.into(),
-        starts_in: StartsIn::Workspace,
-    };
-    let demand =
-        Demand { capability: Capability::ProcessExec, resource: Resource::Command(line) };
-    grant.covers(&demand)
+    let resource = Resource::Command(parsed(line));
+    grant.covers(&Demand { capability: Capability::ProcessExec, resource })
 }
 
 /// Draws lines until enough of them are covered.
@@ -142,7 +140,16 @@ fn what_a_scope_covers_runs_in_every_shell_as_it_was_read() {
     let stubs = Stubs::new();
     for shell in shells() {
         for line in &lines {
+            let own = parsed(line).own_scope();
             for words in stubs.run(&shell, line) {
+                if let Some(own) = &own {
+                    assert_eq!(
+                        words.join(" "),
+                        own.as_str(),
+                        "{} and {line:?}",
+                        shell.display()
+                    );
+                }
                 let is_granted = match words.first().map(String::as_str) {
                     Some("a") => true,
                     Some("b") => words.len() == 2 && words[1] == "x",

@@ -7,6 +7,7 @@
     reason = "tests lay out and look at real files, and fail by panicking"
 )]
 
+mod approvals;
 mod commands;
 mod flow;
 mod grammar;
