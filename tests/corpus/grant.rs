@@ -1,4 +1,5 @@
-//! `grant/`: tables of calls against lists of entries.
+//! `grant/`: tables of calls against lists of entries; and the examples of `docs/authority.md`, in which the
+//! list stands before the first empty line and the calls behind it.
 //!
 //! Each `layer` or `layer ORIGIN` section is a list, one entry a line; without any, everything is held. `calls` holds
 //! lines `admit CAPABILITY RESOURCE` or `deny …`, where a resource is `whole`, `some`, or what the scopes of
@@ -14,7 +15,11 @@ use killick::authority::{
 };
 use killick::path::{Place, RelPath, RootName};
 
+use libtest_mimic::Trial;
+
 use crate::fixture::Fixture;
+
+const DOCUMENT: &str = include_str!("../../docs/authority.md");
 
 pub(crate) fn run(fixture: &mut Fixture) -> Result<(), String> {
     let mut grant = Grant::everything();
@@ -48,13 +53,7 @@ fn calls(fixture: &mut Fixture, grant: &Grant) -> Result<(), String> {
     let mut verdicts = String::new();
     let mut denials = String::new();
     for line in fixture.need("calls")?.lines() {
-        let mut words = line.splitn(3, ' ').skip(1);
-        let (Some(name), Some(resource)) = (words.next(), words.next()) else {
-            return Err(format!("a call is VERDICT CAPABILITY RESOURCE, not {line:?}"));
-        };
-        let capability = Capability::parse(name).map_err(|error| error.to_string())?;
-        let resource_kind = capability.gate().scope;
-        let demand = Demand { capability, resource: parse_resource(resource_kind, resource)? };
+        let (words, demand) = parse_call(line)?;
         let verdict = match grant.check(&demand) {
             Ok(()) => "admit",
             Err(denial) => {
@@ -62,13 +61,23 @@ fn calls(fixture: &mut Fixture, grant: &Grant) -> Result<(), String> {
                 "deny"
             }
         };
-        let _ = writeln!(verdicts, "{verdict} {name} {resource}");
+        let _ = writeln!(verdicts, "{verdict} {words}");
     }
     fixture.check("calls", "", Some(&verdicts));
     if fixture.section("says").is_some() {
         fixture.check("says", "", Some(&denials));
     }
     Ok(())
+}
+
+/// Returns what follows the verdict, and what it demands.
+fn parse_call(line: &str) -> Result<(&str, Demand), String> {
+    let wrong = || format!("a call is VERDICT CAPABILITY RESOURCE, not {line:?}");
+    let (_, words) = line.split_once(' ').ok_or_else(wrong)?;
+    let (name, resource) = words.split_once(' ').ok_or_else(wrong)?;
+    let capability = Capability::parse(name).map_err(|error| error.to_string())?;
+    let resource = parse_resource(capability.gate().scope, resource)?;
+    Ok((words, Demand { capability, resource }))
 }
 
 fn parse_resource(kind: ScopeKind, text: &str) -> Result<Resource, String> {
@@ -120,4 +129,30 @@ fn control(c: char) -> char {
         }
         other => other,
     }
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let blocks: Vec<&str> = DOCUMENT.split("```grant\n").skip(1).collect();
+    assert!(blocks.len() > 4, "{} blocks", blocks.len());
+    let trials = blocks.into_iter().enumerate().map(|(nth, block)| {
+        Trial::test(format!("authority::example-{}", nth + 1), move || {
+            example(block).map_err(Into::into)
+        })
+    });
+    trials.collect()
+}
+
+fn example(block: &str) -> Result<(), String> {
+    let (block, _) = block.split_once("```").ok_or("the block does not end")?;
+    let (list, calls) = block.split_once("\n\n").ok_or("no empty line behind the list")?;
+    let entries: Result<Vec<_>, _> = list.lines().map(Entry::parse).collect();
+    let grant = Grant::from_entries(&entries.map_err(|error| error.to_string())?);
+    for line in calls.lines() {
+        let (_, demand) = parse_call(line)?;
+        let verdict = if grant.covers(&demand) { "admit" } else { "deny" };
+        if !line.starts_with(verdict) {
+            return Err(format!("{line:?}: {verdict}"));
+        }
+    }
+    Ok(())
 }
