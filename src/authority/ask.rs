@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use crate::authority::capability::ScopeKind;
+use crate::authority::command::shown;
 use crate::authority::entry::{Entry, Pattern, Scope};
 use crate::authority::grant::{Demand, Grant, Resource};
 use crate::authority::scope::PathScope;
@@ -96,7 +97,7 @@ impl Demand {
         match &self.resource {
             Resource::Command(line) => format!("{} on {}", self.capability, line.in_full()),
             Resource::Whole | Resource::Some | Resource::Path(_) | Resource::Host(_) => {
-                self.to_string()
+                shown(&self.to_string(), usize::MAX)
             }
         }
     }
@@ -221,6 +222,21 @@ mod tests {
     }
 
     #[test]
+    fn a_demand_is_told_to_its_end_and_with_its_folder() {
+        let long = CommandLine {
+            shell: Shell::Configured,
+            text: format!("ls {}; rm x\n\u{202e}", "a".repeat(500)).into(),
+            starts_in: StartsIn::Elsewhere("/d".into()),
+        };
+        let demand = part("process/exec", Resource::Command(long));
+        let told =
+            format!("process/exec on `ls {}; rm x\\n\\u{{202e}}` in /d", "a".repeat(500));
+        assert_eq!(demand.in_full(), told);
+        assert!(demand.to_string().ends_with("a…` in /d"), "{demand}");
+        assert_eq!(path("file/write", "a\nb").in_full(), "file/write on a\\nb");
+    }
+
+    #[test]
     fn a_demand_has_an_entry_of_its_own_or_none() {
         let own = |demand: Demand| demand.own_entry().map(|entry| entry.to_string());
         let host = |name| Resource::Host(Host::new(name, 443).unwrap());
@@ -235,6 +251,12 @@ mod tests {
         ] {
             assert_eq!(own(demand).as_deref(), Some(entry));
         }
+        let elsewhere = CommandLine {
+            shell: Shell::Configured,
+            text: "a".into(),
+            starts_in: StartsIn::Elsewhere("/d".into()),
+        };
+        assert_eq!(own(part("process/exec", Resource::Command(elsewhere))), None);
         let other =
             Place { root: RootName::absolute("/d"), path: RelPath::parse("x").unwrap() };
         assert_eq!(

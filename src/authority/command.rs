@@ -36,12 +36,12 @@ pub enum Shell {
 }
 
 /// Where a command line starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StartsIn {
     /// In the workspace's own folder.
     Workspace,
-    /// In any other folder; a program that is named by a relative path is then not the one meant.
-    Elsewhere,
+    /// In another folder, by its canonical path; a relative path then names another program.
+    Elsewhere(Arc<str>),
 }
 
 impl Shell {
@@ -56,12 +56,12 @@ impl Shell {
 
 impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", shown(&self.text, MAX_SHOWN))
+        self.write(f, MAX_SHOWN)
     }
 }
 
 /// Returns the start of a text on one line; what cannot be seen is written by its number.
-fn shown(text: &str, max_chars: usize) -> String {
+pub(super) fn shown(text: &str, max_chars: usize) -> String {
     let mut shown = String::new();
     for c in text.chars().take(max_chars) {
         match c {
@@ -115,7 +115,18 @@ impl fmt::Display for Uncovered {
 impl CommandLine {
     /// Returns the whole line on one line of text; whoever confirms it must see its end.
     pub(super) fn in_full(&self) -> String {
-        format!("`{}`", shown(&self.text, usize::MAX))
+        let mut text = String::new();
+        // Writing into a text cannot fail.
+        let _ = self.write(&mut text, usize::MAX);
+        text
+    }
+
+    fn write(&self, to: &mut dyn fmt::Write, max_chars: usize) -> fmt::Result {
+        write!(to, "`{}`", shown(&self.text, max_chars))?;
+        match &self.starts_in {
+            StartsIn::Workspace => Ok(()),
+            StartsIn::Elsewhere(folder) => write!(to, " in {}", shown(folder, usize::MAX)),
+        }
     }
 
     /// Returns nothing if each command of the line is covered by one of the scopes, else why not.
@@ -149,7 +160,7 @@ impl CommandLine {
     ///
     /// Nothing where the line has several commands, words that a scope cannot spell, or a folder of its own.
     pub fn own_scope(&self) -> Option<CommandScope> {
-        if self.starts_in == StartsIn::Elsewhere {
+        if self.starts_in != StartsIn::Workspace {
             return None;
         }
         let commands = self.commands().ok()?;

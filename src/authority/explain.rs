@@ -18,7 +18,7 @@ pub struct Denial {
     /// Whether the session holds some of the capability.
     pub held_in_part: bool,
     /// Which part of a command line is not covered, where the session holds some commands.
-    pub uncovered: Option<Box<Uncovered>>,
+    pub uncovered: Option<Uncovered>,
     /// What the session holds, as entries are written.
     pub holds: Vec<String>,
     /// Where the list is written that does not cover it, when that is known.

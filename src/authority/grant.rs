@@ -104,16 +104,16 @@ impl Grant {
     }
 
     /// Returns nothing if the grant covers the demand, else why not.
-    pub fn check(&self, demand: &Demand) -> Result<(), Denial> {
+    pub fn check(&self, demand: &Demand) -> Result<(), Box<Denial>> {
         match self.narrowings.iter().find(|narrowing| !narrowing.covers(demand)) {
             None => Ok(()),
-            Some(narrowing) => Err(Denial {
+            Some(narrowing) => Err(Box::new(Denial {
                 demand: demand.clone(),
                 held_in_part: self.is_held(&demand.capability),
-                uncovered: narrowing.uncovered(demand).map(Box::new),
+                uncovered: narrowing.uncovered(demand),
                 holds: self.holdings(),
                 narrowed_by: narrowing.origin.clone(),
-            }),
+            })),
         }
     }
 
@@ -332,7 +332,11 @@ mod tests {
         let line = (line, any::<bool>()).prop_map(|(text, is_elsewhere)| CommandLine {
             shell: Shell::Configured,
             text: text.into(),
-            starts_in: if is_elsewhere { StartsIn::Elsewhere } else { StartsIn::Workspace },
+            starts_in: if is_elsewhere {
+                StartsIn::Elsewhere("/d".into())
+            } else {
+                StartsIn::Workspace
+            },
         });
         let host = ("(a[.]|b[.]c[.]|)example[.](org|net)", prop::sample::select(vec![80, 443]))
             .prop_map(|(name, port)| Host::new(&name, port).unwrap());

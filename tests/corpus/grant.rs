@@ -113,7 +113,7 @@ fn parse_line(text: &str) -> CommandLine {
     };
     let (shell, starts_in) = match bracketed {
         "" => (Shell::Configured, StartsIn::Workspace),
-        "elsewhere" => (Shell::Configured, StartsIn::Elsewhere),
+        "elsewhere" => (Shell::Configured, StartsIn::Elsewhere("/d".into())),
         other => (Shell::configured(other), StartsIn::Workspace),
     };
     CommandLine { shell, text: line.chars().map(control).collect::<String>().into(), starts_in }
