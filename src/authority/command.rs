@@ -10,7 +10,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::authority::line::{self, SimpleCommand, Unresolved, Value, Word};
+use crate::authority::line::{self, SimpleCommand, Value, Word};
+use crate::authority::unresolved::{self, Unresolved};
 
 /// How many characters of a line or a command a message shows.
 const MAX_SHOWN: usize = 120;
@@ -254,7 +255,9 @@ impl CommandScope {
         }
         let mut words: Vec<&str> = source.split_ascii_whitespace().collect();
         if let Some(&head) = words.first()
-            && (line::is_keyword(head) || line::is_unruly(head) || head.starts_with(['-', '+']))
+            && (unresolved::is_keyword(head)
+                || unresolved::is_unruly(head)
+                || head.starts_with(['-', '+']))
         {
             return Err(BadCommand::Unruly(head.to_owned()));
         }

@@ -170,3 +170,21 @@ fn the_programs_of_the_shells_tell_what_was_called() {
         assert_eq!(calls, [vec!["a", "x y", ""], vec!["b", "2"], vec!["evil"]]);
     }
 }
+
+#[test]
+fn no_scope_covers_a_builtin_that_is_not_known_to_be_harmless() {
+    let harmless = [":", "cd", "echo", "exit", "false", "kill", "pwd", "true", "umask"];
+    let bash = Path::new("/bin/bash");
+    let builtins = if bash.exists() {
+        let listed = Command::new(bash).args(["-c", "compgen -b"]).output().unwrap();
+        String::from_utf8(listed.stdout).unwrap()
+    } else {
+        "eval\nexec\n".to_owned()
+    };
+    for name in builtins.lines().filter(|name| !harmless.contains(name)) {
+        assert!(Entry::parse(&format!("process/exec({name} *)")).is_err(), "{name}");
+    }
+    for name in harmless {
+        assert!(Entry::parse(&format!("process/exec({name} *)")).is_ok(), "{name}");
+    }
+}
