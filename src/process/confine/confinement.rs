@@ -1,0 +1,38 @@
+//! What a process is to be held to, as data that goes to it over a wire.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The bounds of a process and of all that it starts.
+///
+/// Paths are absolute and without symlinks. What stands in no list can be neither read, written nor run.
+/// A path that does not exist is passed over: it bounds nothing and grants nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Confinement {
+    /// Folders and files that may be read, run and written, with everything below.
+    pub writable: Vec<PathBuf>,
+    /// Folders and files that may be read and run, with everything below.
+    pub readable: Vec<PathBuf>,
+    /// Devices that may be opened, and no more than that done with them.
+    pub devices: Vec<PathBuf>,
+    /// Folders and files at or below [`Self::writable`] that stay as they are.
+    pub sealed: Vec<PathBuf>,
+    /// Folders and files at or below the others that cannot be read either.
+    pub hidden: Vec<PathBuf>,
+    /// The private temporary folder: writable, and the home of what is laid over hidden places.
+    pub temp: PathBuf,
+    /// Which sockets can be made.
+    pub sockets: Sockets,
+}
+
+/// Which sockets can be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sockets {
+    /// Connected pairs only.
+    Pairs,
+    /// Those of the internet protocols too; still no Unix socket, which leads to the user's other programs.
+    Internet,
+}
