@@ -6,22 +6,20 @@ use serde::{Deserialize, Serialize};
 
 /// The bounds of a process and of all that it starts.
 ///
-/// Paths are absolute and without symlinks. What stands in no list can be neither read, written nor run.
-/// A path that does not exist is passed over: it bounds nothing and grants nothing.
+/// Paths are absolute and without symlinks. What stands in no list can be neither read, run nor written.
+/// A path that does not exist, or leads over a symlink by now, is passed over: it grants nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confinement {
-    /// Folders and files that may be read, run and written, with everything below.
-    pub writable: Vec<PathBuf>,
     /// Folders and files that may be read and run, with everything below.
     pub readable: Vec<PathBuf>,
-    /// Devices that may be opened, and no more than that done with them.
-    pub devices: Vec<PathBuf>,
-    /// Folders and files at or below [`Self::writable`] that stay as they are.
+    /// Folders and files that may be written, with everything below; to be read they stand in both lists.
+    pub writable: Vec<PathBuf>,
+    /// Folders and files below writable ones that stay as they are.
     pub sealed: Vec<PathBuf>,
-    /// Folders and files at or below the others that cannot be read either.
+    /// Folders and files below the others that cannot be read either.
     pub hidden: Vec<PathBuf>,
-    /// The private temporary folder: writable, and the home of what is laid over hidden places.
+    /// The private temporary folder, which may be read and written.
     pub temp: PathBuf,
     /// Which sockets can be made.
     pub sockets: Sockets,

@@ -1,11 +1,13 @@
 //! What really holds a process, as data for details, `killick authority` and `killick doctor`.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
-/// The bounds that the kernel has put on a process.
+/// The bounds that the kernel has put on a process, beside its seccomp filter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enforced {
-    /// The version of Landlock's interface.
+    /// The version of Landlock's interface that is used.
     pub landlock_abi: u32,
     /// How what is sealed and hidden is kept.
     pub mounts: Mounts,
@@ -34,6 +36,26 @@ pub enum Gap {
     Attributes,
     /// Other processes of the user can be sent signals.
     Signals,
-    /// The user's devices that may be opened take every ioctl.
-    Ioctls,
+}
+
+impl Gap {
+    /// Returns what is not held, in words.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Attributes => {
+                "mode, owner, times and attributes of files outside can be changed as far as the user may"
+            }
+            Self::Signals => "other processes of the user can be sent signals",
+        }
+    }
+}
+
+impl fmt::Display for Enforced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Landlock version {}, seccomp, ", self.landlock_abi)?;
+        match &self.mounts {
+            Mounts::Laid => f.write_str("a mount namespace"),
+            Mounts::Without { why } => write!(f, "no mount namespace ({why})"),
+        }
+    }
 }

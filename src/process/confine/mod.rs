@@ -7,9 +7,16 @@
 mod confinement;
 mod level;
 mod error;
-mod apply;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 
-pub use apply::apply;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::{apply, close_inherited};
+#[cfg(target_os = "linux")]
+pub use linux::{apply, close_inherited};
+
 pub use confinement::{Confinement, Sockets};
-pub use error::ConfineError;
+pub use error::{ConfineError, LEAST_ABI};
 pub use level::{Enforced, Gap, Mounts};
