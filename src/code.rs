@@ -35,6 +35,8 @@ codes! {
     MissingArg "missing_arg" "A required argument is absent.";
     BadArg "bad_arg" "An argument has a wrong type or value, or is not one that the tool takes.";
     CapabilityDenied "capability_denied" "The session's grant does not cover what the call would touch.";
+    ApprovalRequired "approval_required" "The settings want a person to confirm the call, and nobody can be asked; nothing ran.";
+    Declined "declined" "A person was asked whether the call may run, and said no; nothing ran.";
     Timeout "timeout" "The call passed its deadline and was stopped.";
     Cancelled "cancelled" "The caller withdrew the call.";
     Internal "internal" "killick itself is at fault; the call was stopped and the session goes on.";

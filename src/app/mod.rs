@@ -1,5 +1,6 @@
 //! Composition: from what the user wrote to a session that runs tools.
 
+mod approved;
 mod grant;
 mod options;
 mod start;

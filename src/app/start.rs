@@ -5,12 +5,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::grant::{self, BadCapability};
-use super::options::{Options, SettingsError};
+use super::approved::LocalSettings;
+use super::grant::{self, Authority, BadCapability};
+use super::options::{Options, SettingsError, Sources};
 use super::tidy::Tidy;
 use super::trust::{Judged, Trustee};
-use crate::authority::{Capability, Grant};
-use crate::dispatch::{DuplicateTool, Executor, Limits, Parts, Registry, UnknownSelection};
+use crate::authority::{Asks, Capability, Grant};
+use crate::dispatch::{
+    Approvals, Desk, DuplicateTool, Executor, Keeping, Limits, Parts, Registry,
+    UnknownSelection,
+};
 use crate::path::{Place, RootName};
 use crate::protocol::Effect;
 use crate::session::{ReadState, Session, SessionFile, SessionFileError, SessionId};
@@ -114,6 +118,8 @@ pub struct Ground {
     pub judged: Vec<Judged>,
     /// What the session holds.
     pub grant: Grant,
+    /// What of that a person must confirm.
+    pub asks: Asks,
     lisp: Lisp,
     store: Store,
     options: Options,
@@ -124,10 +130,12 @@ impl Ground {
     pub fn survey(options: Options) -> Result<Self, StartError> {
         let store = Store::open(options.state.clone())?;
         let read = options.read(&store)?;
-        let grant = grant::meet(&read.settings.capabilities, &canonical(&options.workspace))
-            .map_err(StartError::Capabilities)?;
+        let Authority { grant, asks } =
+            grant::read(&read.settings, &canonical(&options.workspace))
+                .map_err(StartError::Capabilities)?;
         let lisp = lisp(&read.settings)?;
-        Ok(Self { settings: read.settings, judged: read.judged, grant, lisp, store, options })
+        let (settings, judged) = (read.settings, read.judged);
+        Ok(Self { settings, judged, grant, asks, lisp, store, options })
     }
 
     /// Returns what gives and takes trust in the project's settings.
@@ -228,6 +236,18 @@ impl Ground {
         }
     }
 
+    /// Returns what has a person confirm calls, and where an answer of «always» is kept.
+    fn approvals(&self, desk: Desk) -> Approvals {
+        let keeping = match &self.options.sources {
+            Sources::Only(_) | Sources::None => Keeping::Nowhere,
+            Sources::Layers => {
+                let [_, (_, local)] = self.options.project_files();
+                Keeping::By(Arc::new(LocalSettings::new(self.store.clone(), &local)))
+            }
+        };
+        Approvals::new(self.asks.clone(), desk, keeping, self.options.warn)
+    }
+
     fn tell_inert(&self) {
         for inert in &self.settings.inert {
             (self.options.warn)(&format!("{inert}; see `killick trust`"));
@@ -276,8 +296,17 @@ impl App {
         registry(&Arc::new(kit(&ground, workspace, forbids, session)), &ground.settings)
     }
 
-    /// Starts a session.
+    /// Starts a session in which nobody can be asked.
     pub fn start(options: Options, kind: SessionKind) -> Result<Self, StartError> {
+        Self::start_with(options, kind, Desk::Nobody)
+    }
+
+    /// Starts a session whose calls are confirmed at `desk`.
+    pub fn start_with(
+        options: Options,
+        kind: SessionKind,
+        desk: Desk,
+    ) -> Result<Self, StartError> {
         let clock = Clock::system();
         let ground = Ground::survey(options)?;
         ground.tell_inert();
@@ -304,6 +333,7 @@ impl App {
         let executor = Executor::new(Parts {
             registry,
             grant: Arc::clone(&kit.grant),
+            approvals: ground.approvals(desk),
             session,
             audit: Arc::new(Audit::new(&of_workspace)),
             spill: Arc::new(spill),

@@ -40,7 +40,7 @@ pub(super) fn judge(
 }
 
 /// Returns the path without symlinks, by which a file is known however it is reached.
-fn spelled(path: &Path) -> PathBuf {
+pub(super) fn spelled(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 

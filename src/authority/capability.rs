@@ -172,7 +172,9 @@ mod tests {
             .map(|gate| {
                 let scope = match gate.scope {
                     ScopeKind::Path => "paths",
-                    ScopeKind::Host | ScopeKind::Command | ScopeKind::None => "none",
+                    ScopeKind::Host => "hosts",
+                    ScopeKind::Command => "commands",
+                    ScopeKind::None => "none",
                 };
                 format!("| `{}` | {scope} | {} |", gate.name, gate.gates)
             })

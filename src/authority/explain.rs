@@ -4,7 +4,9 @@
 //! denial: a grant only shrinks.
 
 use std::fmt;
+use std::sync::Arc;
 
+use crate::authority::command::Uncovered;
 use crate::authority::grant::{Demand, Resource};
 use crate::code::Code;
 
@@ -15,10 +17,12 @@ pub struct Denial {
     pub demand: Demand,
     /// Whether the session holds some of the capability.
     pub held_in_part: bool,
+    /// Which part of a command line is not covered, where the session holds some commands.
+    pub uncovered: Option<Uncovered>,
     /// What the session holds, as entries are written.
     pub holds: Vec<String>,
     /// Where the list is written that does not cover it, when that is known.
-    pub narrowed_by: Option<String>,
+    pub narrowed_by: Option<Arc<str>>,
 }
 
 impl Denial {
@@ -34,7 +38,11 @@ impl fmt::Display for Denial {
         if self.held_in_part && self.demand.resource == Resource::Whole {
             f.write_str(" in full")?;
         }
-        f.write_str(" is not granted; this session holds ")?;
+        f.write_str(" is not granted")?;
+        if let Some(uncovered) = &self.uncovered {
+            write!(f, ": {uncovered}")?;
+        }
+        f.write_str("; this session holds ")?;
         if self.holds.is_empty() {
             f.write_str("nothing that is gated")?;
         } else {
@@ -52,6 +60,8 @@ impl fmt::Display for Demand {
         match &self.resource {
             Resource::Whole | Resource::Some => self.capability.fmt(f),
             Resource::Path(place) => write!(f, "{} on {place}", self.capability),
+            Resource::Host(host) => write!(f, "{} on {host}", self.capability),
+            Resource::Command(line) => write!(f, "{} on {line}", self.capability),
         }
     }
 }

@@ -10,8 +10,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::authority::capability::Capability;
+use crate::authority::command::{CommandLine, CommandScope, Uncovered};
+use crate::authority::entry::{Entry, Pattern, Scope};
 use crate::authority::explain::Denial;
-use crate::authority::scope::{Entry, PathScope, Scope};
+use crate::authority::host::{Host, HostScope};
+use crate::authority::scope::PathScope;
 use crate::path::Place;
 
 /// What a session may do.
@@ -31,11 +34,11 @@ pub(super) struct Narrowing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Extent {
     Whole,
-    AnyOf(Vec<PathScope>),
+    AnyOf(Vec<Pattern>),
 }
 
 /// What a call would touch.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Demand {
     /// The capability.
     pub capability: Capability,
@@ -44,7 +47,7 @@ pub struct Demand {
 }
 
 /// Which part of a capability a call needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// All of it; a scope never suffices.
     Whole,
@@ -52,6 +55,10 @@ pub enum Resource {
     Some,
     /// One place.
     Path(Place),
+    /// One port of one host.
+    Host(Host),
+    /// Every command of a line.
+    Command(CommandLine),
 }
 
 impl Grant {
@@ -97,15 +104,16 @@ impl Grant {
     }
 
     /// Returns nothing if the grant covers the demand, else why not.
-    pub fn check(&self, demand: &Demand) -> Result<(), Denial> {
+    pub fn check(&self, demand: &Demand) -> Result<(), Box<Denial>> {
         match self.narrowings.iter().find(|narrowing| !narrowing.covers(demand)) {
             None => Ok(()),
-            Some(narrowing) => Err(Denial {
+            Some(narrowing) => Err(Box::new(Denial {
                 demand: demand.clone(),
                 held_in_part: self.is_held(&demand.capability),
+                uncovered: narrowing.uncovered(demand),
                 holds: self.holdings(),
-                narrowed_by: narrowing.origin.as_deref().map(str::to_owned),
-            }),
+                narrowed_by: narrowing.origin.clone(),
+            })),
         }
     }
 
@@ -157,7 +165,7 @@ impl Grant {
             Some(Extent::AnyOf(scopes)) => Some(scopes.as_slice()),
             Some(Extent::Whole) | None => None,
         });
-        let scoped: Vec<&[PathScope]> = scoped.collect();
+        let scoped: Vec<&[Pattern]> = scoped.collect();
         match *scoped.as_slice() {
             [] => vec![capability.to_string()],
             [scopes] => scopes.iter().map(|scope| format!("{capability}({scope})")).collect(),
@@ -182,8 +190,8 @@ impl Grant {
     }
 }
 
-fn any_of(scopes: &[PathScope]) -> String {
-    let scopes: Vec<_> = scopes.iter().map(PathScope::as_str).collect();
+fn any_of(scopes: &[Pattern]) -> String {
+    let scopes: Vec<_> = scopes.iter().map(Pattern::as_str).collect();
     format!("({})", scopes.join(" | "))
 }
 
@@ -196,7 +204,7 @@ fn held(entries: &[Entry]) -> BTreeMap<Capability, Extent> {
         match (extent, &entry.scope) {
             (Extent::Whole, _) => {}
             (extent @ Extent::AnyOf(_), Scope::Whole) => *extent = Extent::Whole,
-            (Extent::AnyOf(scopes), Scope::Path(scope)) => {
+            (Extent::AnyOf(scopes), Scope::Part(scope)) => {
                 if !scopes.contains(scope) {
                     scopes.push(scope.clone());
                 }
@@ -206,6 +214,28 @@ fn held(entries: &[Entry]) -> BTreeMap<Capability, Extent> {
     held
 }
 
+fn paths(scopes: &[Pattern]) -> impl Iterator<Item = &PathScope> {
+    scopes.iter().filter_map(|pattern| match pattern {
+        Pattern::Path(scope) => Some(scope),
+        Pattern::Host(_) | Pattern::Command(_) => None,
+    })
+}
+
+fn hosts(scopes: &[Pattern]) -> impl Iterator<Item = &HostScope> {
+    scopes.iter().filter_map(|pattern| match pattern {
+        Pattern::Host(scope) => Some(scope),
+        Pattern::Path(_) | Pattern::Command(_) => None,
+    })
+}
+
+fn commands(scopes: &[Pattern]) -> Vec<&CommandScope> {
+    let scopes = scopes.iter().filter_map(|pattern| match pattern {
+        Pattern::Command(scope) => Some(scope),
+        Pattern::Path(_) | Pattern::Host(_) => None,
+    });
+    scopes.collect()
+}
+
 impl Narrowing {
     fn covers(&self, demand: &Demand) -> bool {
         match (&demand.resource, self.held.get(&demand.capability)) {
@@ -213,7 +243,26 @@ impl Narrowing {
             (_, Some(Extent::Whole)) | (Resource::Some, Some(Extent::AnyOf(_))) => true,
             (Resource::Whole, Some(Extent::AnyOf(_))) => false,
             (Resource::Path(place), Some(Extent::AnyOf(scopes))) => {
-                scopes.iter().any(|scope| scope.covers(place))
+                paths(scopes).any(|scope| scope.covers(place))
+            }
+            (Resource::Host(host), Some(Extent::AnyOf(scopes))) => {
+                hosts(scopes).any(|scope| scope.covers(host))
+            }
+            (Resource::Command(line), Some(Extent::AnyOf(scopes))) => {
+                line.check(&commands(scopes)).is_ok()
+            }
+        }
+    }
+
+    /// Returns which part of a line is not covered, where the capability is held for some commands.
+    fn uncovered(&self, demand: &Demand) -> Option<Uncovered> {
+        match (&demand.resource, self.held.get(&demand.capability)) {
+            (Resource::Command(line), Some(Extent::AnyOf(scopes))) => {
+                line.check(&commands(scopes)).err()
+            }
+            (Resource::Command(_), Some(Extent::Whole) | None) => None,
+            (Resource::Whole | Resource::Some | Resource::Path(_) | Resource::Host(_), _) => {
+                None
             }
         }
     }
@@ -222,7 +271,7 @@ impl Narrowing {
         match self.held.get(capability) {
             None => false,
             Some(Extent::Whole) => true,
-            Some(Extent::AnyOf(scopes)) => scopes.iter().any(|scope| scope.reaches(folder)),
+            Some(Extent::AnyOf(scopes)) => paths(scopes).any(|scope| scope.reaches(folder)),
         }
     }
 
@@ -230,7 +279,7 @@ impl Narrowing {
         match self.held.get(capability) {
             None => false,
             Some(Extent::Whole) => true,
-            Some(Extent::AnyOf(scopes)) => scopes.iter().any(|scope| scope.covers(place)),
+            Some(Extent::AnyOf(scopes)) => paths(scopes).any(|scope| scope.covers(place)),
         }
     }
 }
@@ -238,6 +287,7 @@ impl Narrowing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authority::command::{Shell, StartsIn};
     use crate::path::{RelPath, RootName};
     use proptest::prelude::*;
 
@@ -251,6 +301,14 @@ mod tests {
         "file/write(s*)",
         "file/write({src,docs}/**)",
         "process/exec",
+        "process/exec(a *)",
+        "process/exec(b x)",
+        "process/exec(* x)",
+        "process/exec(./r *)",
+        "net/fetch",
+        "net/fetch(*.example.org)",
+        "net/fetch(a.example.org:80)",
+        "net/fetch(*:443)",
         "mcp/a",
     ];
 
@@ -270,13 +328,32 @@ mod tests {
         ];
         let place = (roots, "(src|src-old|docs|s)(/[ab](\\.rs|\\.md)?){0,2}")
             .prop_map(|(root, path)| Place { root, path: RelPath::parse(&path).unwrap() });
+        let line = "(a|b|\\./r|cd)( x| y|)((;| && | [|] |\n)(a|b|evil|\\./r)( x|)|>x| [$]x|)";
+        let line = (line, any::<bool>()).prop_map(|(text, is_elsewhere)| CommandLine {
+            shell: Shell::Configured,
+            text: text.into(),
+            starts_in: if is_elsewhere {
+                StartsIn::Elsewhere("/d".into())
+            } else {
+                StartsIn::Workspace
+            },
+        });
+        let host = ("(a[.]|b[.]c[.]|)example[.](org|net)", prop::sample::select(vec![80, 443]))
+            .prop_map(|(name, port)| Host::new(&name, port).unwrap());
         let resource = prop_oneof![
             4 => place.prop_map(Resource::Path),
+            4 => line.prop_map(Resource::Command),
+            4 => host.prop_map(Resource::Host),
             1 => Just(Resource::Some),
             1 => Just(Resource::Whole),
         ];
-        let names =
-            prop::sample::select(vec!["file/read", "file/write", "process/exec", "mcp/a"]);
+        let names = prop::sample::select(vec![
+            "file/read",
+            "file/write",
+            "process/exec",
+            "net/fetch",
+            "mcp/a",
+        ]);
         (names, resource).prop_map(|(name, resource)| Demand {
             capability: Capability::parse(name).unwrap(),
             resource,

@@ -19,7 +19,7 @@ pub(super) enum Exit {
     Refused,
     /// The command line or the settings are wrong.
     Usage,
-    /// The grant does not cover the call.
+    /// The grant does not cover the call, or no person confirmed it.
     Denied,
 }
 

@@ -1,8 +1,8 @@
 //! The executor: every tool call goes through it, in one order, and every call gets exactly one outcome.
 //!
 //! Unknown tool → already cancelled → arguments against the schema → prepare → demands against the grant
-//! → run under the deadline and the token → clamp → fold the effects → audit. Hooks and approvals belong
-//! between grant and run. It never panics and never returns without an outcome; a tool that panics, hangs
+//! → a person's approval where the settings ask for it → run under the deadline and the token → clamp →
+//! fold the effects → audit. Hooks belong between grant and approval. It never panics and never returns without an outcome; a tool that panics, hangs
 //! or is cancelled is an outcome too.
 
 use std::error::Error as _;
@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
+use super::approval::{Approval, Approvals, Proposal};
 use super::clamp::clamp_text;
 use super::record;
 use super::registry::Registry;
@@ -22,7 +23,9 @@ use crate::authority::{Demand, Grant};
 use crate::code::Code;
 use crate::session::Session;
 use crate::store::{Audit, Spill};
-use crate::tool::{Clock, Failure, Outcome, Prepared, Problem, Reach, Stop, Tool, Watch, args};
+use crate::tool::{
+    Clock, Failure, Outcome, Prepared, Problem, Reach, Sketch, Stop, Tool, Watch, args,
+};
 
 /// One call, as a model, a script or a person made it.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +50,8 @@ pub struct Parts {
     pub registry: Arc<Registry>,
     /// What the session holds.
     pub grant: Arc<Grant>,
+    /// What a person must confirm.
+    pub approvals: Approvals,
     /// The session's memory.
     pub session: Arc<Session>,
     /// Where every call is recorded.
@@ -75,6 +80,19 @@ pub struct Executor {
 struct Admitted {
     demands: Vec<Demand>,
     prepared: Result<Prepared, Failure>,
+}
+
+/// A call that has come to its end.
+struct Judged {
+    demands: Vec<Demand>,
+    approval: Approval,
+    outcome: Outcome,
+}
+
+impl Judged {
+    fn early(outcome: Outcome) -> Self {
+        Self { demands: Vec::new(), approval: Approval::NotAsked, outcome }
+    }
 }
 
 impl Executor {
@@ -106,12 +124,13 @@ impl Executor {
         let _turn = self.turn(&call.tool, token).await;
         self.write_audit(record::before(&self.numbered(number), &call.tool, &call.arguments))
             .await;
-        let (demands, outcome) = self.judge_and_run(call, token).await;
+        let Judged { demands, approval, outcome } = self.judge_and_run(call, token).await;
         self.parts.session.fold(&outcome.effects);
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.write_audit(record::after(
             &self.numbered(number),
             &demands,
+            approval,
             &outcome,
             duration_ms,
         ))
@@ -124,29 +143,51 @@ impl Executor {
         record::Numbered { session, number, now: self.parts.clock.now() }
     }
 
-    async fn judge_and_run(
-        &self,
-        call: Call,
-        token: &CancellationToken,
-    ) -> (Vec<Demand>, Outcome) {
+    async fn judge_and_run(&self, call: Call, token: &CancellationToken) -> Judged {
         let Some(tool) = self.parts.registry.get(&call.tool).map(Arc::clone) else {
-            return (Vec::new(), self.unknown_tool(&call.tool));
+            return Judged::early(self.unknown_tool(&call.tool));
         };
         let spec = tool.spec().clone();
         let refuse = |failure| Outcome::refused(failure, closing(spec.reach));
         if token.is_cancelled() {
-            return (Vec::new(), refuse(withdrawn()));
+            return Judged::early(refuse(withdrawn()));
         }
         let arguments = match args::admit(&spec.schema, call.arguments) {
             Ok(arguments) => arguments,
-            Err(failure) => return (Vec::new(), refuse(failure)),
+            Err(failure) => return Judged::early(refuse(failure)),
         };
+        let shown = self.shown(&arguments);
         let Admitted { demands, prepared } = self.prepare(tool, arguments).await;
-        let outcome = match prepared {
-            Err(failure) => refuse(failure),
-            Ok(prepared) => self.run(prepared, token).await.unwrap_or_else(refuse),
+        let (approval, ended) = match prepared {
+            Err(failure) => (Approval::NotAsked, Err(failure)),
+            Ok(prepared) => self.confirm_and_run(&spec.name, shown, prepared, token).await,
         };
-        (demands, self.clamped(outcome).await)
+        let outcome = self.clamped(ended.unwrap_or_else(refuse)).await;
+        Judged { demands, approval, outcome }
+    }
+
+    /// Returns what a person may be shown of the arguments; nothing where nobody is asked.
+    fn shown(&self, arguments: &Map<String, Value>) -> Map<String, Value> {
+        if self.parts.approvals.ask_nothing() { Map::new() } else { arguments.clone() }
+    }
+
+    async fn confirm_and_run(
+        &self,
+        tool: &str,
+        arguments: Map<String, Value>,
+        mut prepared: Prepared,
+        token: &CancellationToken,
+    ) -> (Approval, Result<Outcome, Failure>) {
+        let proposal = Proposal {
+            tool: tool.to_owned(),
+            demands: prepared.demands.clone(),
+            arguments,
+            sketch: std::mem::replace(&mut prepared.sketch, Sketch::Arguments),
+        };
+        match self.parts.approvals.confirm(proposal, token).await {
+            Err(failure) => (Approval::NotAsked, Err(failure)),
+            Ok(approval) => (approval, self.run(prepared, token).await),
+        }
     }
 
     /// Waits until no earlier call is writing; one that only reads, or was withdrawn, needs no turn.
@@ -196,7 +237,7 @@ impl Executor {
         prepared: Prepared,
         token: &CancellationToken,
     ) -> Result<Outcome, Failure> {
-        let Prepared { demands: _, budget, run } = prepared;
+        let Prepared { demands: _, budget, sketch: _, run } = prepared;
         let (watch, running) = Watch::start(budget, token, self.parts.clock);
         let mut work = spawn_blocking(move || run(&running));
         tokio::select! {
@@ -252,7 +293,7 @@ fn closing(reach: Reach) -> &'static str {
     }
 }
 
-fn withdrawn() -> Failure {
+pub(super) fn withdrawn() -> Failure {
     Failure::new(Code::Cancelled, "the caller withdrew the call.")
 }
 

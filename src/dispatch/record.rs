@@ -4,6 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::approval::Approval;
 use crate::authority::Demand;
 use crate::protocol::Effect;
 use crate::text::Digest;
@@ -50,12 +51,16 @@ impl Numbered<'_> {
 pub(super) fn after(
     call: &Numbered<'_>,
     demands: &[Demand],
+    approval: Approval,
     outcome: &Outcome,
     duration_ms: u64,
 ) -> Map<String, Value> {
     let mut record = call.opened("outcome");
     let mut put = |key: &str, value: Value| drop(record.insert(key.to_owned(), value));
     put("demands", demands.iter().map(ToString::to_string).collect());
+    if approval != Approval::NotAsked {
+        put("approval", approval.as_str().into());
+    }
     put("ok", outcome.ok.into());
     if let Some(problem) = &outcome.error {
         put("error", problem.code.as_str().into());

@@ -56,6 +56,8 @@ pub enum Merge {
     Replace,
     /// It narrows the value: what holds is what every layer holds.
     Narrow,
+    /// Its entries are added to the value: no layer takes one away.
+    Add,
     /// Entries of later layers join those of earlier ones and replace entries of the same name.
     ByKey,
 }
@@ -65,6 +67,10 @@ pub enum Merge {
 pub enum Setting {
     /// `capabilities`.
     Capabilities(Vec<Spanned<String>>),
+    /// `ask`.
+    Ask(Vec<Spanned<String>>),
+    /// `approved`.
+    Approved(Vec<Spanned<String>>),
     /// `tools`.
     Tools(Tools),
     /// `workspace.extra`.
@@ -115,10 +121,33 @@ pub const KEYS: &[Key] = &[
         setter: Setter::Anyone,
         merge: Merge::Narrow,
         doc: "What a session may do. Absent means everything, an empty array nothing that is gated, \
-              and a list exactly what it names; no name implies another. A file capability may carry \
-              a path scope in parentheses.",
-        example: r#"["file/read", "file/edit(src/**)", "process/exec"]"#,
+              and a list exactly what it names; no name implies another. A capability of files may \
+              carry a scope of paths in parentheses, one of the network a scope of hosts, and \
+              process/exec a scope of commands.",
+        example: r#"["file/read", "file/edit(src/**)", "process/exec(cargo test *)"]"#,
         read: |reader, key, value| reader.strings(key, value).map(Setting::Capabilities),
+    },
+    Key {
+        path: "ask",
+        kind: Kind::Strings,
+        default: Some("[]"),
+        setter: Setter::Anyone,
+        merge: Merge::Add,
+        doc: "What a person must confirm although it is granted, in entries like those of capabilities. \
+              Where nobody can be asked, such a call does not run.",
+        example: r#"["file/write(.github/**)", "process/exec"]"#,
+        read: |reader, key, value| reader.strings(key, value).map(Setting::Ask),
+    },
+    Key {
+        path: "approved",
+        kind: Kind::Strings,
+        default: Some("[]"),
+        setter: Setter::Trusted,
+        merge: Merge::Add,
+        doc: "What of ask need not be confirmed any more, in entries like those of capabilities. It grants \
+              nothing. An answer of always adds a line here, in .killick/settings.local.json.",
+        example: r#"["process/exec(cargo test)"]"#,
+        read: |reader, key, value| reader.strings(key, value).map(Setting::Approved),
     },
     Key {
         path: "tools",

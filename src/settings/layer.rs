@@ -1,7 +1,8 @@
 //! The layers, and what holds when all of them are laid over one another.
 //!
-//! A later layer's value replaces an earlier one's, key by key. `capabilities` alone is not replaced:
-//! every layer's list is kept, and what holds is what all of them hold. Reading files, judging trust and
+//! A later layer's value replaces an earlier one's, key by key. `capabilities`, `ask` and `approved` are not
+//! replaced: every layer's list is kept. What holds is what all lists of capabilities hold, and what must be
+//! confirmed is what any list names. Reading files, judging trust and
 //! meeting the lists are the caller's work.
 
 use std::fmt;
@@ -79,6 +80,9 @@ pub struct Sourced<T> {
     pub origin: Origin,
 }
 
+/// Entries of capabilities as written, not yet looked up.
+pub type Entries = Vec<Spanned<String>>;
+
 /// One layer's list of capabilities, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Narrowing {
@@ -140,6 +144,10 @@ impl fmt::Display for Inert {
 pub struct Settings {
     /// Every layer's list, the user's first; none means everything.
     pub capabilities: Vec<Narrowing>,
+    /// Every layer's list of what a person must confirm, the user's first.
+    pub ask: Vec<Sourced<Entries>>,
+    /// Every layer's list of what need not be confirmed, the user's first.
+    pub approved: Vec<Sourced<Entries>>,
     /// Which tools are offered.
     pub tools: Sourced<Tools>,
     /// Folders beside the workspace.
@@ -167,6 +175,8 @@ impl Settings {
     pub const fn built_in() -> Self {
         Self {
             capabilities: Vec::new(),
+            ask: Vec::new(),
+            approved: Vec::new(),
             tools: built_in(Tools::All),
             workspace_extra: built_in(Vec::new()),
             output_chars: built_in(20_000),
@@ -184,6 +194,8 @@ impl Settings {
             Setting::Capabilities(entries) => {
                 self.capabilities.push(Narrowing { origin, entries });
             }
+            Setting::Ask(value) => self.ask.push(Sourced { value, origin }),
+            Setting::Approved(value) => self.approved.push(Sourced { value, origin }),
             Setting::Tools(value) => self.tools = Sourced { value, origin },
             Setting::WorkspaceExtra(value) => self.workspace_extra = Sourced { value, origin },
             Setting::OutputChars(value) => self.output_chars = Sourced { value, origin },
@@ -253,6 +265,8 @@ mod tests {
             assert_eq!(seen.session_dir.value, built_in.session_dir.value);
             assert_eq!(seen.keep_days.value, built_in.keep_days.value);
             assert!(seen.capabilities.is_empty());
+            let lists = seen.ask.iter().chain(&seen.approved);
+            assert!(lists.flat_map(|list| &list.value).next().is_none());
         }
     }
 }

@@ -10,11 +10,13 @@ mod problem;
 mod raw;
 mod reference;
 mod site;
+mod addition;
 mod typed;
 
+pub use addition::{NotAdded, add};
 pub use keys::{KEYS, Key, Kind, Merge, Setter, Setting, Whole};
 pub use layer::{
-    Inert, Layer, Narrowing, Origin, Settings, Sourced, Trust, TrustedLayers, merge,
+    Entries, Inert, Layer, Narrowing, Origin, Settings, Sourced, Trust, TrustedLayers, merge,
 };
 pub use problem::{Problem, ProblemKind};
 pub use raw::{Raw, read};

@@ -29,7 +29,7 @@ pub(super) struct Assignment {
     pub(super) origin: Origin,
 }
 
-const OPTIONS: ParseOptions = ParseOptions {
+pub(super) const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_loose_object_property_names: false,
     allow_trailing_commas: true,

@@ -55,6 +55,7 @@ const fn setter_words(setter: Setter) -> &'static str {
 const fn merge_words(merge: Merge) -> &'static str {
     match merge {
         Merge::Replace => "replaces the value",
+        Merge::Add => "adds its entries to the value",
         Merge::ByKey => "joins its entries to the value's, and replaces those of the same name",
         Merge::Narrow => "narrows the value: what holds is what every layer holds",
     }

@@ -1,4 +1,5 @@
-//! Reading a settings file: its bytes, bounded. What they mean is the business of `settings`.
+//! Settings files: their bytes, bounded, and the folder in which killick writes one. What they mean is the
+//! business of `settings`.
 
 use std::fs::File;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{StoreError, folder};
+use super::{Folder, StoreError, folder};
 
 /// Reads the settings file at `path`, through symlinks; nothing where there is none.
 ///
@@ -18,6 +19,13 @@ pub fn read_settings(path: &Path, limit_bytes: u64) -> Result<Option<Vec<u8>>, S
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         Err(error) => Err(StoreError::io("open", path)(error)),
     }
+}
+
+/// Opens the folder of a project's settings, making it where it is missing.
+///
+/// Errors: `Symlink` where the folder is one; nothing is written through it.
+pub fn settings_folder(path: &Path) -> Result<Folder, StoreError> {
+    Folder::make_shared(path)
 }
 
 #[cfg(test)]

@@ -64,6 +64,17 @@ impl Folder {
         Self::top(path)?.ok_or_else(|| Self::refused(path, Errno::NOENT))
     }
 
+    /// Opens a folder that lies among the user's own, making it where it is missing; others may enter it.
+    pub(super) fn make_shared(path: &Path) -> Result<Self, StoreError> {
+        match rustix::fs::mkdir(path, Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(StoreError::io("make the folder", path)(error)),
+        }
+        let fd = rustix::fs::open(path, FOLDER, Mode::empty());
+        let fd = fd.map_err(|error| Self::refused(path, error))?;
+        Ok(Self { fd, path: path.to_owned() })
+    }
+
     fn refused(path: &Path, error: Errno) -> StoreError {
         let is_link = rustix::fs::lstat(path)
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink);

@@ -26,7 +26,7 @@ mod purge;
 
 pub use audit::{Audit, Chain};
 pub use blobs::Blobs;
-pub use config::read_settings;
+pub use config::{read_settings, settings_folder};
 pub use error::StoreError;
 pub use folder::{FileInfo, Folder};
 pub use lines::Lines;

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::outcome::{Failure, Outcome};
 use super::running::Running;
 use crate::authority::Demand;
+use crate::protocol::View;
 
 /// What a tool is, as the model, the documentation and the dispatcher see it.
 #[derive(Clone, Debug)]
@@ -47,12 +48,31 @@ pub enum Paging {
 /// Does what a call asks for.
 pub type Run = Box<dyn FnOnce(&Running) -> Result<Outcome, Failure> + Send>;
 
+/// How a person who is asked about a call is shown what it would do.
+pub enum Sketch {
+    /// By its arguments.
+    Arguments,
+    /// As the tool draws it, once the grant has been asked. Runs on a thread that may block, changes nothing.
+    Drawn(Box<dyn FnOnce() -> View + Send>),
+}
+
+impl fmt::Debug for Sketch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Arguments => "Arguments",
+            Self::Drawn(_) => "Drawn",
+        })
+    }
+}
+
 /// A call that has been understood: what it would touch, how long it may take, and how to do it.
 pub struct Prepared {
     /// Everything that the grant must cover.
     pub demands: Vec<Demand>,
     /// How long it may work; waiting for a lock does not count.
     pub budget: Duration,
+    /// How a person is shown what it would do.
+    pub sketch: Sketch,
     /// Does it. Runs on a thread that may block.
     pub run: Run,
 }
@@ -62,6 +82,7 @@ impl fmt::Debug for Prepared {
         f.debug_struct("Prepared")
             .field("demands", &self.demands)
             .field("budget", &self.budget)
+            .field("sketch", &self.sketch)
             .finish_non_exhaustive()
     }
 }
@@ -75,7 +96,14 @@ impl Prepared {
         demands: Vec<Demand>,
         run: impl FnOnce(&Running) -> Result<Outcome, Failure> + Send + 'static,
     ) -> Self {
-        Self { demands, budget: DEFAULT_BUDGET, run: Box::new(run) }
+        Self { demands, budget: DEFAULT_BUDGET, sketch: Sketch::Arguments, run: Box::new(run) }
+    }
+
+    /// Shows a person who is asked about the call what `draw` returns.
+    #[must_use]
+    pub fn sketched(mut self, draw: impl FnOnce() -> View + Send + 'static) -> Self {
+        self.sketch = Sketch::Drawn(Box::new(draw));
+        self
     }
 }
 

@@ -7,6 +7,6 @@ mod contract;
 mod outcome;
 mod running;
 
-pub use contract::{DEFAULT_BUDGET, Paging, Prepared, Reach, Run, Spec, Tool};
+pub use contract::{DEFAULT_BUDGET, Paging, Prepared, Reach, Run, Sketch, Spec, Tool};
 pub use outcome::{Failure, Outcome, Problem, problems_detail};
 pub use running::{Clock, Running, Stop, Stopped, Watch};

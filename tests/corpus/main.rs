@@ -50,6 +50,6 @@ fn main() -> std::process::ExitCode {
             })
         })
     });
-    let trials = trials.chain(document::trials());
+    let trials = trials.chain(document::trials()).chain(grant::trials());
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }

@@ -68,6 +68,11 @@ fn render(settings: &Settings) -> String {
         let entries = strings(&narrowing.entries);
         let _ = writeln!(text, "capabilities within {entries} ({})", narrowing.origin);
     }
+    for (key, lists) in [("ask", &settings.ask), ("approved", &settings.approved)] {
+        for list in lists {
+            let _ = writeln!(text, "{key} adds {} ({})", strings(&list.value), list.origin);
+        }
+    }
     let tools = match &settings.tools.value {
         Tools::All => "all".to_owned(),
         Tools::Named(names) => strings(names),

@@ -7,6 +7,8 @@
     reason = "tests lay out and look at real files, and fail by panicking"
 )]
 
+mod approvals;
+mod commands;
 mod flow;
 mod grammar;
 mod hashline;

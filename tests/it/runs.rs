@@ -122,6 +122,26 @@ fn a_project_cannot_widen_what_the_user_granted_and_is_inert_until_trusted() {
 }
 
 #[test]
+fn what_a_person_must_confirm_is_shown_and_does_not_run_where_nobody_is() {
+    let home = Home::new();
+    let top = home.0.path();
+    fs::create_dir_all(top.join(".config/killick")).unwrap();
+    let user = r#"{"ask": ["file/write"], "approved": ["file/write(b.txt)"]}"#;
+    let path = top.join(".config/killick/settings.json");
+    fs::write(&path, user).unwrap();
+    let (code, _, err) = home.run(&["call", "write", "path=c.txt", "content=x"]);
+    assert!(code == 5 && err.starts_with("approval_required: "), "{code} {err}");
+    assert_eq!(home.run(&["call", "write", "path=b.txt", "content=x"]).0, 0);
+    let (_, shown, _) = home.run(&["authority"]);
+    let asked = format!("confirmed by a person:\n  file/write ({} line 1)\n", path.display());
+    assert!(shown.contains(&asked), "{shown}");
+    assert!(shown.contains("exempt from that:\n  file/write(b.txt)\n"), "{shown}");
+    fs::write(&path, r#"{"ask": ["file/wriet"], "approved": ["process/exec(a; b)"]}"#).unwrap();
+    let (code, _, err) = home.run(&["authority"]);
+    assert_eq!((code, err.lines().count()), (2, 3), "{err}");
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_error() {
     let home = Home::new();
     let mut child = home.killick().arg("errors").stdout(Stdio::piped()).spawn().unwrap();

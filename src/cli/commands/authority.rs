@@ -1,4 +1,5 @@
-//! `killick authority`: what a session here would hold, what narrowed it, and what enforces it.
+//! `killick authority`: what a session here would hold, what narrowed it, what a person must
+//! confirm of it, and what enforces it.
 
 use serde_json::{Value, json};
 
@@ -10,6 +11,7 @@ use crate::cli::report::{self, Exit};
 /// What holds a session to its grant, in this version.
 const ENFORCED: &[&str] = &[
     "every tool call is held against the grant before it runs",
+    "what a person must confirm does not run before it is, and not at all where nobody can be asked",
     "files are opened beneath the roots by folder handles, through no symlink that was put in since",
     "the file tools write no repository's store, no settings of killick's and nothing of its state",
     "they read neither its state nor .killick/settings.local.json",
@@ -42,6 +44,8 @@ fn words(ground: &Ground) -> String {
         lines.extend(holdings.iter().map(|holding| format!("  {holding}")));
     }
     section(&mut lines, "narrowed by:", origins(ground));
+    section(&mut lines, "confirmed by a person:", asked(ground));
+    section(&mut lines, "exempt from that:", exemptions(ground));
     section(&mut lines, "roots:", roots(ground));
     let inert = ground.settings.inert.iter().map(ToString::to_string).collect();
     section(&mut lines, "inert until `killick trust`:", inert);
@@ -63,6 +67,8 @@ fn data(ground: &Ground) -> Value {
         "capabilities": ground.grant.holdings(),
         "restricted": ground.grant.is_restricted(),
         "narrowed_by": origins(ground),
+        "ask": asked(ground),
+        "approved": exemptions(ground),
         "roots": roots(ground),
         "inert": ground.settings.inert.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "enforced": ENFORCED,
@@ -72,6 +78,16 @@ fn data(ground: &Ground) -> Value {
 
 fn origins(ground: &Ground) -> Vec<String> {
     ground.settings.capabilities.iter().map(|list| list.origin.to_string()).collect()
+}
+
+/// Returns what a person must confirm, each entry with where it is written.
+fn asked(ground: &Ground) -> Vec<String> {
+    let asked = ground.asks.asked().iter();
+    asked.map(|asked| format!("{} ({})", asked.entry, asked.origin)).collect()
+}
+
+fn exemptions(ground: &Ground) -> Vec<String> {
+    ground.asks.exemptions().iter().map(ToString::to_string).collect()
 }
 
 fn roots(ground: &Ground) -> Vec<String> {

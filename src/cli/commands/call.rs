@@ -130,7 +130,7 @@ fn rendered(outcome: &Outcome) -> Value {
 pub(super) fn exit(outcome: &Outcome) -> Exit {
     match outcome.error.as_ref().map(|problem| problem.code) {
         None => Exit::Done,
-        Some(Code::CapabilityDenied) => Exit::Denied,
+        Some(Code::CapabilityDenied | Code::ApprovalRequired | Code::Declined) => Exit::Denied,
         Some(Code::UnknownTool | Code::BadArg | Code::MissingArg) => Exit::Usage,
         Some(_) => Exit::Refused,
     }

@@ -62,6 +62,14 @@ fn values(settings: &Settings) -> Vec<Row> {
     for list in &settings.capabilities {
         row("capabilities", strings(&list.entries), &list.origin);
     }
+    for (key, lists) in [("ask", &settings.ask), ("approved", &settings.approved)] {
+        if lists.is_empty() {
+            row(key, strings(&[]), &Origin::BuiltIn);
+        }
+        for list in lists {
+            row(key, strings(&list.value), &list.origin);
+        }
+    }
     let tools = match &settings.tools.value {
         settings::Tools::All => Value::from("all"),
         settings::Tools::Named(names) => strings(names),
