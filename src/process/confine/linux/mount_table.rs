@@ -34,7 +34,9 @@ fn line(line: &[u8]) -> Option<Mount> {
     let kind = std::str::from_utf8(kind).ok()?;
     Some(Mount {
         point: PathBuf::from(OsString::from_vec(unescaped(point))),
-        flags: options.split(',').fold(MountFlags::empty(), |flags, option| flags | flag(option)),
+        flags: options
+            .split(',')
+            .fold(MountFlags::empty(), |flags, option| flags | flag(option)),
         is_remote: REMOTE.contains(&kind) || kind.starts_with("fuse"),
     })
 }

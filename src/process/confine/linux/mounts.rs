@@ -40,9 +40,8 @@ pub(super) fn lay(confinement: &Confinement) -> Result<Laid, ConfineError> {
     }
     let table = table()?;
     let n_untouched = close(&table);
-    let holes = outermost(
-        confinement.writable.iter().chain([&confinement.temp]).map(PathBuf::as_path),
-    );
+    let holes =
+        outermost(confinement.writable.iter().chain([&confinement.temp]).map(PathBuf::as_path));
     for hole in &holes {
         open(hole, &confinement.sealed, &table)?;
     }
