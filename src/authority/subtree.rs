@@ -62,40 +62,33 @@ impl Grant {
 fn subtrees(scope: &PathScope) -> Vec<Subtree> {
     let text = scope.as_str();
     // As the scope reads its own text, before braces are looked at.
-    let segments = text.split('/').filter(|segment| !matches!(*segment, "" | "."));
-    let bare = segments.collect::<Vec<_>>().join("/");
-    let extent =
-        if text.ends_with('/') || !is_wild(text) { Extent::Below } else { Extent::AsWritten };
+    let mut segments: Vec<&str> =
+        text.split('/').filter(|segment| !matches!(*segment, "" | ".")).collect();
+    let is_folder = text.ends_with('/') || !is_wild(text);
+    let n_written = segments.len();
+    while segments.last() == Some(&"**") {
+        segments.pop();
+    }
+    if !is_folder && segments.len() == n_written {
+        return Vec::new();
+    }
     let make = if text.starts_with('/') { Subtree::Other } else { Subtree::Workspace };
-    let mut patterns = alternatives(&bare).unwrap_or_default();
-    patterns.retain(|pattern| pattern.is_empty() == bare.is_empty());
-    patterns.iter().filter_map(|pattern| folder(pattern, extent)).map(make).collect()
-}
-
-/// Whether a pattern means what is below it too.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    Below,
-    AsWritten,
+    if segments.is_empty() {
+        return vec![make(RelPath::root())];
+    }
+    let patterns = alternatives(&segments.join("/")).unwrap_or_default();
+    patterns.iter().filter_map(|pattern| plain(pattern)).map(make).collect()
 }
 
 fn is_wild(text: &str) -> bool {
     text.contains(['*', '?', '[', '{', '}', '\\'])
 }
 
-/// Returns the folder that a pattern without braces covers whole.
-fn folder(pattern: &str, extent: Extent) -> Option<RelPath> {
-    let mut segments: Vec<&str> = pattern.split('/').filter(|_| !pattern.is_empty()).collect();
-    let n_written = segments.len();
-    while segments.last() == Some(&"**") {
-        segments.pop();
-    }
-    let is_whole = extent == Extent::Below || segments.len() < n_written;
-    // What braces left behind is matched as it stands, and no path has such a segment.
-    let is_plain = |name: &&str| !is_wild(name) && !matches!(*name, "" | "." | "..");
-    (is_whole && segments.iter().all(is_plain))
-        .then(|| RelPath::parse(&segments.join("/")).ok())
-        .flatten()
+/// Reads a pattern that is a path; what braces left of `.` or nothing between slashes is no path's.
+fn plain(pattern: &str) -> Option<RelPath> {
+    let is_name = |name: &str| !matches!(name, "" | "." | "..");
+    let is_path = !is_wild(pattern) && pattern.split('/').all(is_name);
+    is_path.then(|| RelPath::parse(pattern).ok()).flatten()
 }
 
 /// Spells out the braces of a pattern; nothing where that is not plain to see.
@@ -114,7 +107,9 @@ fn alternatives(pattern: &str) -> Option<Vec<String>> {
             if next.contains('{') {
                 return None;
             }
-            plain.push(next);
+            if !plain.contains(&next) {
+                plain.push(next);
+            }
             continue;
         };
         let (head, choices) = before.rsplit_once('{')?;
