@@ -62,6 +62,7 @@ codes! {
     StaleCandidate "stale_candidate" "A file has changed since the repair candidate was shown.";
     AmbiguousForm "ambiguous_form" "The form occurs more than once.";
     NoSuchForm "no_such_form" "The form does not occur.";
+    SandboxUnavailable "sandbox_unavailable" "The kernel cannot hold the shell of a restricted session to what the session may do, so nothing was run.";
     Conflict "conflict" "The file changed on disk while the call ran, or since the state that the call relies on.";
 }
 

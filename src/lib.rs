@@ -10,6 +10,7 @@ pub mod path;
 pub mod code;
 pub mod settings;
 pub mod store;
+pub mod process;
 pub mod authority;
 pub mod protocol;
 pub mod hashline;

@@ -134,6 +134,18 @@ impl Grant {
             .all(|narrowing| matches!(narrowing.held.get(capability), Some(Extent::Whole)))
     }
 
+    /// Returns, for each list that does not hold all of a capability, its scopes of paths, if it holds any.
+    pub(super) fn path_scopes(
+        &self,
+        capability: &Capability,
+    ) -> impl Iterator<Item = Option<Vec<&PathScope>>> {
+        self.narrowings.iter().filter_map(|narrowing| match narrowing.held.get(capability) {
+            None => Some(None),
+            Some(Extent::Whole) => None,
+            Some(Extent::AnyOf(scopes)) => Some(Some(paths(scopes).collect())),
+        })
+    }
+
     /// Returns whether some part of the capability is held, as far as the lists alone tell.
     pub fn is_held(&self, capability: &Capability) -> bool {
         self.narrowings.iter().all(|narrowing| narrowing.held.contains_key(capability))

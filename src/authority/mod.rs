@@ -12,6 +12,7 @@ mod line;
 mod command;
 mod entry;
 mod grant;
+mod subtree;
 mod explain;
 mod ask;
 
@@ -23,4 +24,5 @@ pub use explain::Denial;
 pub use grant::{Demand, Grant, Resource};
 pub use host::{BadHost, Host, HostScope};
 pub use scope::{BadScope, PathScope};
+pub use subtree::Subtree;
 pub use unresolved::{Construct, Unresolved};

@@ -8,7 +8,7 @@
 use jsonc_parser::ast::Value;
 
 use crate::settings::site::Spanned;
-use crate::settings::typed::{Extra, Lists, Reader, Tools};
+use crate::settings::typed::{Extra, Lists, Reader, Sandbox, Tools};
 
 /// The bounds of a whole number, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub enum Kind {
     Strings,
     /// The word `all`, or an array of strings.
     AllOrStrings,
+    /// An array of paths.
+    Paths,
+    /// The word `auto` or `off`.
+    AutoOrOff,
     /// An array of objects with `path` and `access`.
     Extras,
     /// A whole number.
@@ -71,6 +75,12 @@ pub enum Setting {
     Ask(Vec<Spanned<String>>),
     /// `approved`.
     Approved(Vec<Spanned<String>>),
+    /// `sandbox`.
+    Sandbox(Sandbox),
+    /// `bash.writable`.
+    BashWritable(Vec<Spanned<String>>),
+    /// `bash.readable`.
+    BashReadable(Vec<Spanned<String>>),
     /// `tools`.
     Tools(Tools),
     /// `workspace.extra`.
@@ -112,6 +122,9 @@ const OUTPUT_CHARS: Whole = Whole { min: 1000, max: 1_000_000 };
 const KEEP_DAYS: Whole = Whole { min: 1, max: 3650 };
 const SPECIAL: Whole = Whole { min: 0, max: 20 };
 
+/// Where tools are installed in a home folder, without what keeps secrets beside them.
+pub(super) const READABLE: &str = r#"["~/.cargo/bin", "~/.cargo/env", "~/.cargo/config.toml", "~/.cargo/registry", "~/.cargo/git", "~/.rustup", "~/.gitconfig", "~/.config/git/config", "~/.config/git/ignore", "~/.config/git/attributes", "~/.local/bin", "~/.local/lib", "~/.local/share/uv", "~/.local/share/mise", "~/.asdf", "~/.pyenv", "~/.rbenv", "~/.sdkman/candidates", "~/.nvm", "~/.volta", "~/.bun/bin", "~/.deno/bin", "~/.npm/_cacache", "~/go/bin", "~/go/pkg/mod", "~/.m2/repository", "~/.roswell", "~/quicklisp"]"#;
+
 /// Every key, in the order of the documentation.
 pub const KEYS: &[Key] = &[
     Key {
@@ -148,6 +161,42 @@ pub const KEYS: &[Key] = &[
               nothing. An answer of always adds a line here, in .killick/settings.local.json.",
         example: r#"["process/exec(cargo test)"]"#,
         read: |reader, key, value| reader.strings(key, value).map(Setting::Approved),
+    },
+    Key {
+        path: "sandbox",
+        kind: Kind::AutoOrOff,
+        default: Some(r#""auto""#),
+        setter: Setter::UserOnly,
+        merge: Merge::Replace,
+        doc: "Whether the kernel holds the shell of a restricted session to what the session may do. With \
+              auto it does, and where it cannot no command runs. With off commands run with all that \
+              the user may do.",
+        example: r#""auto""#,
+        read: |reader, key, value| reader.sandbox(key, value).map(Setting::Sandbox),
+    },
+    Key {
+        path: "bash.writable",
+        kind: Kind::Paths,
+        default: Some("[]"),
+        setter: Setter::UserOnly,
+        merge: Merge::Replace,
+        doc: "Files and folders that the shell of a restricted session may read and write beside what the \
+              capabilities cover, such as the caches of build tools. A path is absolute, below `~/`, or \
+              relative to the workspace.",
+        example: r#"["~/.cargo/registry", "~/.npm/_cacache"]"#,
+        read: |reader, key, value| reader.paths(key, value).map(Setting::BashWritable),
+    },
+    Key {
+        path: "bash.readable",
+        kind: Kind::Paths,
+        default: Some(READABLE),
+        setter: Setter::UserOnly,
+        merge: Merge::Replace,
+        doc: "Files and folders that the shell of a restricted session may read and run beside the system's \
+              and what the capabilities cover: by default where tools are installed in a home folder, \
+              and git's settings.",
+        example: r#"["~/.cargo/bin", "~/.rustup", "~/.gitconfig"]"#,
+        read: |reader, key, value| reader.paths(key, value).map(Setting::BashReadable),
     },
     Key {
         path: "tools",

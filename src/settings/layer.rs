@@ -6,11 +6,12 @@
 //! meeting the lists are the caller's work.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::settings::keys::{Setter, Setting};
+use crate::settings::keys::{READABLE, Setter, Setting};
 use crate::settings::raw::{Assignment, Raw};
 use crate::settings::site::{Site, Spanned};
-use crate::settings::typed::{Extra, Lists, Tools};
+use crate::settings::typed::{Extra, Lists, Sandbox, Tools};
 
 /// Who wrote a value, in the order in which later ones prevail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,6 +149,12 @@ pub struct Settings {
     pub ask: Vec<Sourced<Entries>>,
     /// Every layer's list of what need not be confirmed, the user's first.
     pub approved: Vec<Sourced<Entries>>,
+    /// Whether the shell of a restricted session is held by the kernel.
+    pub sandbox: Sourced<Sandbox>,
+    /// What that shell may write beside what the grant covers.
+    pub bash_writable: Sourced<Entries>,
+    /// What it may read beside the system's files and what the grant covers.
+    pub bash_readable: Sourced<Entries>,
     /// Which tools are offered.
     pub tools: Sourced<Tools>,
     /// Folders beside the workspace.
@@ -172,11 +179,14 @@ const fn built_in<T>(value: T) -> Sourced<T> {
 
 impl Settings {
     /// Returns the settings of a user who wrote none.
-    pub const fn built_in() -> Self {
+    pub fn built_in() -> Self {
         Self {
             capabilities: Vec::new(),
             ask: Vec::new(),
             approved: Vec::new(),
+            sandbox: built_in(Sandbox::Auto),
+            bash_writable: built_in(Vec::new()),
+            bash_readable: built_in(readable()),
             tools: built_in(Tools::All),
             workspace_extra: built_in(Vec::new()),
             output_chars: built_in(20_000),
@@ -196,6 +206,9 @@ impl Settings {
             }
             Setting::Ask(value) => self.ask.push(Sourced { value, origin }),
             Setting::Approved(value) => self.approved.push(Sourced { value, origin }),
+            Setting::Sandbox(value) => self.sandbox = Sourced { value, origin },
+            Setting::BashWritable(value) => self.bash_writable = Sourced { value, origin },
+            Setting::BashReadable(value) => self.bash_readable = Sourced { value, origin },
             Setting::Tools(value) => self.tools = Sourced { value, origin },
             Setting::WorkspaceExtra(value) => self.workspace_extra = Sourced { value, origin },
             Setting::OutputChars(value) => self.output_chars = Sourced { value, origin },
@@ -215,6 +228,13 @@ impl Settings {
             Setting::KeepDays(value) => self.keep_days = Sourced { value, origin },
         }
     }
+}
+
+/// Returns the built-in places that a restricted shell may read.
+fn readable() -> Entries {
+    let paths: Vec<String> = serde_json::from_str(READABLE).unwrap_or_default();
+    let site = Site { label: Arc::from("built-in"), line: 1, column: 1 };
+    paths.into_iter().map(|value| Spanned { value, site: site.clone() }).collect()
 }
 
 /// Lays the files over the built-in values, in the order of their layers.
@@ -259,6 +279,13 @@ mod tests {
             let raw = read("s", Layer::User, &text).unwrap();
             let trusted = TrustedLayers { project: Trust::Trusted, local: Trust::Trusted };
             let seen = merge(vec![raw], trusted);
+            assert_eq!(seen.sandbox.value, built_in.sandbox.value);
+            assert_eq!(seen.bash_writable.value, built_in.bash_writable.value);
+            let paths = |settings: &Settings| -> Vec<String> {
+                settings.bash_readable.value.iter().map(|path| path.value.clone()).collect()
+            };
+            assert_eq!(paths(&seen), paths(&built_in));
+            assert!(!paths(&seen).is_empty());
             assert_eq!(seen.tools.value, built_in.tools.value);
             assert_eq!(seen.workspace_extra.value, built_in.workspace_extra.value);
             assert_eq!(seen.output_chars.value, built_in.output_chars.value);

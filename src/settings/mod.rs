@@ -22,4 +22,4 @@ pub use problem::{Problem, ProblemKind};
 pub use raw::{Raw, read};
 pub use reference::{example, reference, schema};
 pub use site::{Site, Spanned};
-pub use typed::{Access, Extra, Lists, Reader, Tools};
+pub use typed::{Access, Extra, Lists, Reader, Sandbox, Tools};

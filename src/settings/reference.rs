@@ -29,6 +29,8 @@ fn value_words(kind: Kind) -> String {
     match kind {
         Kind::Strings => "an array of strings".to_owned(),
         Kind::AllOrStrings => "`\"all\"` or an array of strings".to_owned(),
+        Kind::Paths => "an array of paths (strings)".to_owned(),
+        Kind::AutoOrOff => "`\"auto\"` or `\"off\"`".to_owned(),
         Kind::Extras => {
             "an array of objects with `path` (a string) and `access` (`\"read\"` or `\"write\"`)"
                 .to_owned()
@@ -139,6 +141,10 @@ fn leaf(key: &Key) -> Value {
     let mut schema = match key.kind {
         Kind::Strings => strings(),
         Kind::AllOrStrings => json!({"oneOf": [{"const": "all"}, strings()]}),
+        Kind::Paths => {
+            json!({"type": "array", "items": {"type": "string", "minLength": 1}})
+        }
+        Kind::AutoOrOff => json!({"enum": ["auto", "off"]}),
         Kind::Extras => json!({"type": "array", "items": {
             "type": "object",
             "properties": {"path": {"type": "string", "minLength": 1}, "access": {"enum": ["read", "write"]}},

@@ -24,6 +24,15 @@ pub enum Tools {
     Named(Vec<Spanned<String>>),
 }
 
+/// Whether the shell of a restricted session is held by the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sandbox {
+    /// It is, or it does not run.
+    Auto,
+    /// It runs with all that the user may do.
+    Off,
+}
+
 /// What file tools may do in an extra folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -122,6 +131,34 @@ impl<'a> Reader<'a> {
                 None
             }
         }
+    }
+
+    /// Reads whether there is a sandbox.
+    pub fn sandbox(&mut self, key: &str, value: &Value<'_>) -> Option<Sandbox> {
+        match value {
+            Value::StringLit(word) if word.value == "auto" => Some(Sandbox::Auto),
+            Value::StringLit(word) if word.value == "off" => Some(Sandbox::Off),
+            other => {
+                self.wrong_type(key, "\"auto\" or \"off\"", other);
+                None
+            }
+        }
+    }
+
+    /// Reads an array of paths.
+    pub fn paths(&mut self, key: &str, value: &Value<'_>) -> Option<Vec<Spanned<String>>> {
+        let Value::Array(array) = value else {
+            self.wrong_type(key, "an array of paths", value);
+            return None;
+        };
+        let mut paths = Some(Vec::with_capacity(array.elements.len()));
+        for (index, element) in array.elements.iter().enumerate() {
+            match (self.spanned_path(&format!("{key}[{index}]"), element), &mut paths) {
+                (Some(path), Some(paths)) => paths.push(path),
+                (Some(_) | None, _) => paths = None,
+            }
+        }
+        paths
     }
 
     /// Reads a whole number within bounds; a fraction or an exponent makes no whole number.

@@ -70,6 +70,16 @@ fn values(settings: &Settings) -> Vec<Row> {
             row(key, strings(&list.value), &list.origin);
         }
     }
+    let sandbox = match settings.sandbox.value {
+        settings::Sandbox::Auto => "auto",
+        settings::Sandbox::Off => "off",
+    };
+    row("sandbox", sandbox.into(), &settings.sandbox.origin);
+    for (key, paths) in
+        [("bash.writable", &settings.bash_writable), ("bash.readable", &settings.bash_readable)]
+    {
+        row(key, strings(&paths.value), &paths.origin);
+    }
     let tools = match &settings.tools.value {
         settings::Tools::All => Value::from("all"),
         settings::Tools::Named(names) => strings(names),

@@ -1,0 +1,78 @@
+//! Opening a path to lay a bound on it: never over a symlink, so that nobody can lead a bound elsewhere.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+
+/// A place that was opened as such, not to be read.
+#[derive(Debug)]
+pub(super) struct At {
+    pub(super) fd: OwnedFd,
+    pub(super) is_folder: bool,
+}
+
+impl At {
+    /// Opens a place; nothing where there is none, or where a symlink stands in the way.
+    pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let fd = match rustix::fs::openat2(
+            CWD,
+            path,
+            flags,
+            Mode::empty(),
+            ResolveFlags::NO_SYMLINKS,
+        ) {
+            Ok(fd) => fd,
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let stat = rustix::fs::fstat(&fd)?;
+        let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        Ok(Some(Self { fd, is_folder }))
+    }
+
+    /// Returns a path that leads to this very place.
+    pub(super) fn link(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
+    }
+}
+
+/// Returns the paths that lie below no other one, in order.
+pub(super) fn outermost<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<&'p Path> {
+    let mut sorted: Vec<&Path> = paths.into_iter().collect();
+    sorted.sort_unstable();
+    let mut kept: Vec<&Path> = Vec::new();
+    for path in sorted {
+        if !kept.last().is_some_and(|outer| path.starts_with(outer)) {
+            kept.push(path);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_below_others_are_left_out_and_neighbours_are_not() {
+        let paths = ["/a/b", "/a-b", "/a", "/a/b/c", "/b"].map(Path::new);
+        assert_eq!(outermost(paths), ["/a", "/a-b", "/b"].map(Path::new));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test lays out real files")]
+    fn a_symlink_is_never_followed() {
+        let home = tempfile::tempdir().unwrap();
+        let top = home.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("real/sub")).unwrap();
+        std::os::unix::fs::symlink("real", top.join("link")).unwrap();
+        assert!(At::open(&top.join("real/sub")).unwrap().unwrap().is_folder);
+        assert!(At::open(&top.join("link")).unwrap().is_none());
+        assert!(At::open(&top.join("link/sub")).unwrap().is_none());
+        assert!(At::open(&top.join("none")).unwrap().is_none());
+    }
+}

@@ -1,0 +1,3 @@
+//! Processes of the user: how they are started, kept within bounds and ended.
+
+pub mod confine;
