@@ -22,7 +22,7 @@ use super::weigh;
 use super::{lost, quote};
 
 /// How many candidates are shown.
-const MOST_SHOWN: usize = 3;
+const MOST_SHOWN: usize = 5;
 /// How many places a safe repair may change.
 const MOST_SITES: usize = 4;
 /// A result that costs more says nothing.

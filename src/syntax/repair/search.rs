@@ -23,7 +23,7 @@ const BUDGET: usize = 60_000;
 /// How many closers are added in one place at most.
 const MOST_CLOSERS: usize = 12;
 /// How many results are returned at most.
-const MOST_FOUND: usize = 6;
+const MOST_FOUND: usize = 12;
 
 const NONE: u32 = u32::MAX;
 
