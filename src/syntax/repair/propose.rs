@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::super::balance::{Balance, Diagnostic, balance};
+use super::super::balance::{Balance, Diagnostic, Fault, balance};
 use super::super::check::{Check, Hunk, LineRange, Verdict, check};
 use super::super::dialect::Dialect;
 use super::super::indent::IndentRules;
@@ -81,7 +81,13 @@ pub fn repair(
             candidate.doubts.dedup();
         }
     }
+    let faults = &checked.after.diagnostics;
+    let endless = faults.iter().any(|found| matches!(found.fault, Fault::Unterminated(_)));
     match outcome {
+        // What follows the edit can be out of step without a string or comment that never ends.
+        Repair::Refused(Refusal::Unterminated, None) if !endless => {
+            Repair::Refused(Refusal::NothingFits, shown_fault(checked, &hunks))
+        }
         Repair::Refused(reason, None) => Repair::Refused(reason, shown_fault(checked, &hunks)),
         outcome @ (Repair::Refused(_, Some(_)) | Repair::Proposed(_)) => outcome,
     }
@@ -374,7 +380,9 @@ impl Job<'_> {
             || adds && lost::renamed_lacks_opener(view)
             || (adds || n_changes > 0) && lost::line_lacks_its_opener(view)
             || found.ops.iter().any(|op| self.doubles(*op));
-        doubt(lost, Doubt::Opener);
+        // Openers alone say nothing about what they were to hold.
+        let hollow = adds && data_ids(&view.new).is_empty();
+        doubt(lost || hollow, Doubt::Opener);
         let halved = leaves_half_a_pair(&text, view.before.at, stop, &edits, self.dialect);
         doubt(halved, Doubt::CloseSecond);
         let split = found.ops.iter().any(|op| self.changes_within_line(*op, view));
