@@ -208,7 +208,9 @@ fn leaves_half_a_pair(
         NodeKind::List(Delim::Round) => {
             let head = tree.children(id).next().map(|head| tree.text_of(head));
             let name = head.and_then(|head| head.rsplit('/').next());
-            name == Some("cond") && dialect.has_pairs() && tree.children(id).count() % 2 == 0
+            name == Some("cond")
+                && dialect.has_pairs()
+                && tree.children(id).count().is_multiple_of(2)
         }
         _ => false,
     };
@@ -443,7 +445,10 @@ impl Job<'_> {
         match closer {
             '}' => n % 2 == 1,
             ']' => n > 1 && n % 2 == 1 && !elements.iter().all(names),
-            _ => self.dialect.has_braces() && elements.iter().skip(1).any(is_of_brackets),
+            _ => {
+                self.dialect.has_braces()
+                    && elements.iter().skip(1).any(|item| is_of_brackets(item))
+            }
         }
     }
 
@@ -501,7 +506,7 @@ impl Job<'_> {
 }
 
 /// Whether a datum is more at home in brackets or braces than in a call.
-fn is_of_brackets(item: &&Item) -> bool {
+fn is_of_brackets(item: &Item) -> bool {
     item.kind == ItemKind::Datum && item.role == Role::Keyword
 }
 
