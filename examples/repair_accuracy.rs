@@ -1,12 +1,14 @@
 //! Measures repair on real source: faults of known answer are made in an edit, and the answers counted.
 //!
-//! `repair_accuracy [--faults N] [--seed N] [--show N] [--parinfer PACKAGE] FOLDER…`
+//! `repair_accuracy [--faults N] [--seed N] [--show N] [--misses N] [--parinfer PACKAGE] FOLDER…`
 //!
 //! Every file below the folders is first put through the check, to find false alarms. Then, for each
 //! dialect that occurs, a few forms of a file are taken, some of their lines are edited (a name changes
 //! and the lines below keep their old alignment, or forms come in), and the delimiters of those lines
-//! are damaged. Written and wrong is the figure that matters. With the folder of the npm package
-//! `parinfer` and `node` on the path, parinfer's indent mode is asked the same questions.
+//! are damaged. Written and wrong is the figure that matters. What is shown is right if what was meant is
+//! one of the candidates; how often it is the first is counted too. `--show` prints what was written
+//! wrong, `--misses` so many of each kind where what was meant was not shown. With the folder of the npm
+//! package `parinfer` and `node` on the path, parinfer's indent mode is asked the same questions.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -95,19 +97,33 @@ struct Tally {
     refused: usize,
     written_wrong: usize,
     parinfer_right: usize,
+    candidates: usize,
+}
+
+impl Tally {
+    fn right(&self) -> usize {
+        self.written_right + self.shown_right + self.shown_among
+    }
 }
 
 struct Options {
     faults: usize,
     seed: u64,
     show: usize,
+    misses: usize,
     parinfer: Option<PathBuf>,
     folders: Vec<PathBuf>,
 }
 
 fn options() -> Options {
-    let mut options =
-        Options { faults: 5000, seed: 1, show: 0, parinfer: None, folders: Vec::new() };
+    let mut options = Options {
+        faults: 5000,
+        seed: 1,
+        show: 0,
+        misses: 0,
+        parinfer: None,
+        folders: Vec::new(),
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let mut value = || words.next().unwrap_or_default();
@@ -115,6 +131,7 @@ fn options() -> Options {
             "--faults" => options.faults = value().parse().unwrap(),
             "--seed" => options.seed = value().parse().unwrap(),
             "--show" => options.show = value().parse().unwrap(),
+            "--misses" => options.misses = value().parse().unwrap(),
             "--parinfer" => options.parinfer = Some(value().into()),
             _ => options.folders.push(word.into()),
         }
@@ -195,14 +212,19 @@ fn measure(dialect: &'static Dialect, files: &[&(PathBuf, String)], options: &Op
     }
     let parinfer = options.parinfer.as_deref().map(|package| ask_parinfer(package, &questions));
     let mut tallies: BTreeMap<Option<Fault>, Tally> = BTreeMap::new();
-    let (mut took, mut shown) = (Duration::ZERO, 0);
+    let (mut took, mut longest, mut shown) = (Duration::ZERO, Duration::ZERO, 0);
     for (nth, question) in questions.iter().enumerate() {
         let started = Instant::now();
         let answer = answer(dialect, question);
-        took += started.elapsed();
-        let bad = answer.written_wrong > 0;
-        if bad && shown < options.show {
+        let elapsed = started.elapsed();
+        (took, longest) = (took + elapsed, longest.max(elapsed));
+        if answer.written_wrong > 0 && shown < options.show {
             shown += 1;
+            show(dialect, question);
+        }
+        let missed = tallies.get(&Some(question.fault)).copied().unwrap_or_default();
+        let n_missed = missed.asked - missed.right() - missed.written_wrong;
+        if answer.right() + answer.written_wrong == 0 && n_missed < options.misses {
             show(dialect, question);
         }
         let right = parinfer.as_ref().is_some_and(|answers| {
@@ -215,33 +237,40 @@ fn measure(dialect: &'static Dialect, files: &[&(PathBuf, String)], options: &Op
         }
     }
     println!(
-        "  {:20} {:>6} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>7} {:>8}",
+        "  {:20} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7} {:>8} {:>6}",
         "",
         "asked",
         "written",
         "shown",
-        "among",
+        "shown",
         "shown",
         "refused",
         "WRITTEN",
         "right",
-        "parinfer"
+        "at once",
+        "parinfer",
+        "shown"
     );
     println!(
-        "  {:20} {:>6} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8}",
-        "", "", "right", "right", "", "wrong", "", "WRONG"
+        "  {:20} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7} {:>7} {:>8} {:>6}",
+        "", "", "right", "first", "below", "wrong", "", "WRONG", "", "", "", "each"
     );
     for (fault, tally) in &tallies {
         line(&fault.map_or("all".to_owned(), |fault| format!("{fault:?}")), tally);
     }
     let n = u32::try_from(questions.len()).unwrap().max(1);
-    println!("  {} us a check and repair", (took / n).as_micros());
+    println!(
+        "  {} us a check and repair, {} us the longest",
+        (took / n).as_micros(),
+        longest.as_micros()
+    );
 }
 
 fn line(name: &str, tally: &Tally) {
     let share = |n: usize| 100.0 * n as f64 / tally.asked.max(1) as f64;
+    let n_shown = tally.asked - tally.written_right - tally.written_wrong - tally.refused;
     println!(
-        "  {name:20} {:>6} {:>8} {:>8} {:>6} {:>8} {:>8} {:>8} {:>6.1}% {:>7.1}%",
+        "  {name:20} {:>6} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>6.1}% {:>6.1}% {:>7.1}% {:>6.1}",
         tally.asked,
         tally.written_right,
         tally.shown_right,
@@ -249,8 +278,10 @@ fn line(name: &str, tally: &Tally) {
         tally.shown_wrong,
         tally.refused,
         tally.written_wrong,
+        share(tally.right()),
         share(tally.written_right + tally.shown_right),
         share(tally.parinfer_right),
+        tally.candidates as f64 / n_shown.max(1) as f64,
     );
 }
 
@@ -262,6 +293,7 @@ fn add(tally: &mut Tally, other: Tally) {
     tally.shown_wrong += other.shown_wrong;
     tally.refused += other.refused;
     tally.written_wrong += other.written_wrong;
+    tally.candidates += other.candidates;
 }
 
 fn answer(dialect: &'static Dialect, question: &Question) -> Tally {
@@ -274,6 +306,7 @@ fn answer(dialect: &'static Dialect, question: &Question) -> Tally {
             let meant = tokens(&question.meant, dialect);
             let right = |text: &str| tokens(text, dialect) == meant;
             let best = &candidates[0];
+            tally.candidates = if best.is_safe() { 0 } else { candidates.len() };
             match (right(&best.text), best.is_safe()) {
                 (true, true) => tally.written_right = 1,
                 (true, false) => tally.shown_right = 1,
@@ -296,7 +329,10 @@ fn show(dialect: &'static Dialect, question: &Question) {
     if let Repair::Proposed(candidates) =
         repair(&checked, Some(&question.old), &question.made, dialect, &hunks)
     {
-        println!("-- meant\n{}\n-- got {:?}", question.meant, candidates[0].edits);
+        println!("-- meant\n{}", question.meant);
+        for candidate in candidates {
+            println!("-- got {:?} {:?}", candidate.doubts, candidate.edits);
+        }
     }
 }
 

@@ -137,6 +137,16 @@ const fn classes(special: &[(&str, Class)]) -> [Class; 256] {
 }
 
 impl Dialect {
+    /// Returns whether clauses are pairs of forms side by side.
+    pub(super) fn has_pairs(&self) -> bool {
+        self.tags == Has::Yes
+    }
+
+    /// Returns whether braces are delimiters.
+    pub(super) fn has_braces(&self) -> bool {
+        self.classes[usize::from(b'{')] == Class::Open
+    }
+
     /// Common Lisp. `[ ] { }` are constituents.
     pub const COMMON_LISP: &'static Self = &Self {
         name: "common-lisp",

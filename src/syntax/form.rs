@@ -8,7 +8,7 @@ use super::balance::{Diagnostic, balance};
 use super::check::LineRange;
 use super::dialect::Dialect;
 use super::indent::{IndentRules, reindent};
-use super::lexer::{Prefix, Span, Token, TokenKind};
+use super::lexer::{Delim, Prefix, Span, Token, TokenKind};
 use super::tree::{NodeId, NodeKind, Tree};
 
 /// Why a text is not one form.
@@ -147,7 +147,8 @@ fn indent_spans(out: &mut Replaced, dialect: &'static Dialect, rules: &IndentRul
     }
 }
 
-/// Takes forms out, each with one separator, and with the prefix that would have nothing left to do.
+/// Takes forms out, each with one separator, and with the prefix or the dot that would have nothing left
+/// to do.
 ///
 /// `ids` are nodes of `tree` in text order, none inside another.
 pub fn delete(tree: &Tree<'_>, ids: &[NodeId]) -> String {
@@ -155,11 +156,45 @@ pub fn delete(tree: &Tree<'_>, ids: &[NodeId]) -> String {
     let mut at = 0;
     for &id in ids {
         let gone = gap(tree, whole(tree, id));
-        text.push_str(Span { start: at, end: gone.start }.of(tree.text()));
-        at = gone.end.max(at);
+        let dot = dot(tree, id).map(|dot| gap(tree, dot));
+        let mut gone = [Some(gone), dot];
+        gone.sort_by_key(|span| span.map(|span| span.start));
+        for span in gone.into_iter().flatten() {
+            text.push_str(Span { start: at, end: span.start.max(at) }.of(tree.text()));
+            at = span.end.max(at);
+        }
     }
     text.push_str(Span { start: at, end: tree.text().len() }.of(tree.text()));
     text
+}
+
+/// Returns the dot of a pair that has nothing left on one of its sides without this form.
+fn dot(tree: &Tree<'_>, id: NodeId) -> Option<NodeId> {
+    tail_dot(tree, id).or_else(|| {
+        let id = whole(tree, id);
+        let mut children = tree.children(tree.node(id).parent?);
+        let only = children.next()? == id;
+        children.next().filter(|&dot| only && is_dot(tree, dot))
+    })
+}
+
+/// Returns the dot of a pair whose tail is this form: without its tail the pair is a list.
+pub fn tail_dot(tree: &Tree<'_>, id: NodeId) -> Option<NodeId> {
+    let id = whole(tree, id);
+    let parent = tree.node(id).parent?;
+    if tree.node(parent).kind != NodeKind::List(Delim::Round) {
+        return None;
+    }
+    let (mut before, mut dot) = (None, None);
+    let mut children = tree.children(parent);
+    for child in children.by_ref().take_while(|&child| child != id) {
+        (before, dot) = (dot, Some(child));
+    }
+    dot.filter(|&dot| before.is_some() && is_dot(tree, dot) && children.next().is_none())
+}
+
+fn is_dot(tree: &Tree<'_>, id: NodeId) -> bool {
+    tree.node(id).kind == NodeKind::Atom && tree.text_of(id) == "."
 }
 
 /// Returns the outermost prefixed form that is about this form alone.

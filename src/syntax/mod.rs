@@ -19,7 +19,7 @@ mod laws;
 pub use balance::{Balance, Diagnostic, Fault, Place, balance};
 pub use check::{Check, Hunk, LineRange, Verdict, check};
 pub use dialect::{Dialect, Dialects, UnknownDialect};
-pub use form::{Form, FormError, Replaced, delete, find, replace};
+pub use form::{Form, FormError, Replaced, delete, find, replace, tail_dot};
 pub use indent::{IndentRules, reindent};
 pub use lexer::{Delim, Lexer, Prefix, Span, Token, TokenKind, Unclosed};
 pub use outline::{Entry, NoSuchTop, find_top, outline};

@@ -189,8 +189,9 @@ fn stand(after: &Tree<'_>, spans: &[Span], new: &Form<'_>) -> bool {
 
 /// Returns whether every form that was not deleted reads as before, and in its order.
 fn others_stand(before: &Tree<'_>, deleted: &[NodeId], after: &Tree<'_>) -> bool {
-    let gone: HashSet<NodeId> =
+    let mut gone: HashSet<NodeId> =
         deleted.iter().flat_map(|&id| before.within(with_prefixes(before, id))).collect();
+    gone.extend(deleted.iter().filter_map(|&id| syntax::tail_dot(before, id)));
     let mut left = after.all();
     before.all().filter(|id| !gone.contains(id)).all(|old| {
         let (old, head) = (before.node(old), before.node(old).head.of(before.text()));

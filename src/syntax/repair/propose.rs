@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::super::balance::{Balance, Diagnostic, balance};
+use super::super::balance::{Balance, Diagnostic, Fault, balance};
 use super::super::check::{Check, Hunk, LineRange, Verdict, check};
 use super::super::dialect::Dialect;
 use super::super::indent::IndentRules;
@@ -16,13 +16,14 @@ use super::super::tree::{NodeKind, Tree};
 use super::align::{Alignment, align};
 use super::candidate::{Candidate, Doubt, Refusal, Repair, TextEdit};
 use super::region::{self, Before, Item, ItemKind, Region};
+use super::role::Role;
 use super::search::{self, Found, Op, Problem};
 use super::shape::{Shape, shape};
 use super::weigh;
 use super::{lost, quote};
 
 /// How many candidates are shown.
-const MOST_SHOWN: usize = 3;
+const MOST_SHOWN: usize = 5;
 /// How many places a safe repair may change.
 const MOST_SITES: usize = 4;
 /// A result that costs more says nothing.
@@ -33,6 +34,8 @@ const DEAR: u32 = 60;
 const QUOTE_BUDGET: usize = 12_000;
 /// How far a widened region reaches, in lines before and after the edit.
 const REACH_LINES: usize = 400;
+/// How far around the edit the form that holds it is looked for, in bytes.
+const FORM_REACH: usize = 16 << 10;
 /// Of how many hunks each is tried alone.
 const MOST_HUNKS: usize = 8;
 
@@ -78,7 +81,13 @@ pub fn repair(
             candidate.doubts.dedup();
         }
     }
+    let faults = &checked.after.diagnostics;
+    let endless = faults.iter().any(|found| matches!(found.fault, Fault::Unterminated(_)));
     match outcome {
+        // What follows the edit can be out of step without a string or comment that never ends.
+        Repair::Refused(Refusal::Unterminated, None) if !endless => {
+            Repair::Refused(Refusal::NothingFits, shown_fault(checked, &hunks))
+        }
         Repair::Refused(reason, None) => Repair::Refused(reason, shown_fault(checked, &hunks)),
         outcome @ (Repair::Refused(_, Some(_)) | Repair::Proposed(_)) => outcome,
     }
@@ -170,6 +179,50 @@ fn starves(
         let mut elements = tree.children(ended);
         let head = elements.next().map(|head| tree.text_of(head)).unwrap_or_default();
         rules.before_body(head).is_some_and(|n_special| elements.count() <= n_special)
+    })
+}
+
+/// Whether a form that was closed leaves the one around it with half a pair: a map, or Clojure's `cond`.
+fn leaves_half_a_pair(
+    text: &str,
+    start: usize,
+    stop: usize,
+    edits: &[TextEdit],
+    dialect: &'static Dialect,
+) -> bool {
+    if !dialect.has_braces() {
+        return false;
+    }
+    let far = |at: usize| at.saturating_sub(FORM_REACH);
+    let head = text.get(far(start)..start).and_then(|head| head.rfind("\n("));
+    let start = head.map_or(0, |at| far(start) + at + 1);
+    let tail = text.get(stop..).and_then(|tail| tail.find("\n("));
+    let stop = tail.map_or(text.len(), |at| stop + at + 1);
+    let Some(form) = text.get(start..stop).filter(|form| form.len() < 3 * FORM_REACH) else {
+        return false;
+    };
+    let tree = Tree::new(form, dialect);
+    let ends = put_in(edits);
+    let odd = |id| match tree.node(id).kind {
+        NodeKind::List(Delim::Curly) => tree.children(id).count() % 2 == 1,
+        NodeKind::List(Delim::Round) => {
+            let head = tree.children(id).next().map(|head| tree.text_of(head));
+            let name = head.and_then(|head| head.rsplit('/').next());
+            name == Some("cond")
+                && dialect.has_pairs()
+                && tree.children(id).count().is_multiple_of(2)
+        }
+        _ => false,
+    };
+    tree.all().filter(|&id| ends.contains(&(tree.node(id).span.end + start))).any(|id| {
+        // A prefix stands between a form and the list around it.
+        let mut around = tree.node(id).parent;
+        while let Some(parent) = around
+            && !matches!(tree.node(parent).kind, NodeKind::List(_))
+        {
+            around = tree.node(parent).parent;
+        }
+        odd(id) && tree.node(id).kind == NodeKind::List(Delim::Curly) || around.is_some_and(odd)
     })
 }
 
@@ -304,7 +357,7 @@ impl Job<'_> {
         let restored = follows_alike((&text, &repaired), (self.old, &view.old))
             && types(&repaired_shape) == types(&view.old_shape)
             && repaired_shape.n_faults <= view.old_shape.n_faults
-            && data_ids(&repaired) == data_ids(&view.new);
+            && keeps_data(&repaired, &view.new, found);
         if !restored {
             return None;
         }
@@ -325,9 +378,17 @@ impl Job<'_> {
         doubt(found.n_sites > MOST_SITES || mixed, Doubt::ManyPlaces);
         let lost = lost::opener_was_lost(view)
             || drops && lost::opener_may_be_lost(view)
-            || adds && lost::line_lacks_its_opener(view)
+            || drops && self.tags_anew(view)
+            || adds && lost::renamed_lacks_opener(view)
+            || (adds || n_changes > 0) && lost::line_lacks_its_opener(view)
             || found.ops.iter().any(|op| self.doubles(*op));
-        doubt(lost, Doubt::Opener);
+        // Openers alone say nothing about what they were to hold.
+        let hollow = adds && data_ids(&view.new).is_empty();
+        doubt(lost || hollow, Doubt::Opener);
+        let halved = leaves_half_a_pair(&text, view.before.at, stop, &edits, self.dialect);
+        doubt(halved, Doubt::CloseSecond);
+        let split = found.ops.iter().any(|op| self.changes_within_line(*op, view));
+        doubt(split, Doubt::MidLine);
         doubt(self.is_quote_odd(view), Doubt::Quote);
         let same = view.alignment.same_data && view.old.other == view.new.other;
         doubt(same, Doubt::DelimitersOnly);
@@ -340,6 +401,54 @@ impl Job<'_> {
         match op {
             Op::Change(at, _) => at > 0 && bytes.get(at) == bytes.get(at - 1),
             Op::Insert(..) | Op::Delete(_) => false,
+        }
+    }
+
+    /// Whether a form has a tag that the old lines have not: `#not (…)` is as well an anonymous function
+    /// without its opener.
+    fn tags_anew(&self, view: &View) -> bool {
+        let old = self.old.get(view.before.at..view.old.end).unwrap_or_default();
+        view.new.items.iter().any(|item| {
+            let tag = item.tagged.and_then(|at| self.new.get(at..item.span.start));
+            tag.is_some_and(|tag| !old.contains(tag.trim_end()))
+        })
+    }
+
+    /// Whether a closer of another type is put behind new data of its line that do not look like one
+    /// list: one in their midst may be what is missing, and this one too many.
+    fn changes_within_line(&self, op: Op, view: &View) -> bool {
+        let Op::Change(offset, closer) = op else { return false };
+        let items = &view.new.items;
+        let Some(at) = items.iter().position(|item| item.span.start == offset) else {
+            return false;
+        };
+        let mut depth = 0usize;
+        let mut elements: Vec<&Item> = Vec::new();
+        for item in items[..at].iter().rev() {
+            match item.kind {
+                _ if item.line != items[at].line => return false,
+                ItemKind::Close(_) => depth += 1,
+                ItemKind::Open(_) if depth == 0 => break,
+                ItemKind::Open(_) => depth -= 1,
+                ItemKind::Datum => {}
+            }
+            if depth == 0 {
+                elements.push(item);
+            }
+        }
+        if elements.is_empty() {
+            return true;
+        }
+        elements.reverse();
+        let names = |item: &&Item| item.kind == ItemKind::Datum && item.role == Role::Name;
+        let n = elements.len();
+        match closer {
+            '}' => n % 2 == 1,
+            ']' => n > 1 && n % 2 == 1 && !elements.iter().all(names),
+            _ => {
+                self.dialect.has_braces()
+                    && elements.iter().skip(1).any(|item| is_of_brackets(item))
+            }
         }
     }
 
@@ -396,9 +505,26 @@ impl Job<'_> {
     }
 }
 
+/// Whether a datum is more at home in brackets or braces than in a call.
+fn is_of_brackets(item: &Item) -> bool {
+    item.kind == ItemKind::Datum && item.role == Role::Keyword
+}
+
 fn data_ids(region: &Region) -> Vec<u64> {
     let data = region.items.iter().filter(|item| item.kind == ItemKind::Datum);
     data.map(|item| item.id).collect()
+}
+
+/// Whether a repaired region has the data that it had, but for tags that became the head of a form.
+fn keeps_data(repaired: &Region, new: &Region, found: &Found) -> bool {
+    let untagged = |op: &&Op| match op {
+        Op::Insert(at, _) => new.items.iter().any(|item| item.tagged == Some(*at)),
+        Op::Delete(_) | Op::Change(..) => false,
+    };
+    let n_untagged = found.ops.iter().filter(untagged).count();
+    let (after, before) = (data_ids(repaired), data_ids(new));
+    let mut rest = after.iter();
+    after.len() == before.len() + n_untagged && before.iter().all(|id| rest.any(|it| it == id))
 }
 
 /// Whether what follows two regions is read alike.

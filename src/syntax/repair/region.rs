@@ -53,6 +53,8 @@ pub(super) struct Item {
     pub(super) spaced: bool,
     /// Whether a quote or backquote stands before it.
     pub(super) quoted: bool,
+    /// Behind the `#` of the tag before it: the tag could be the head of a form that lost its opener.
+    pub(super) tagged: Option<usize>,
 }
 
 /// An opener that is open where the region begins.
@@ -256,6 +258,7 @@ struct Reader<'t> {
     /// The depth of a feature test that is not over yet, and whether it began its line.
     test: Option<(usize, bool)>,
     begins: bool,
+    tagged: Option<usize>,
 }
 
 impl<'t> Reader<'t> {
@@ -279,6 +282,7 @@ impl<'t> Reader<'t> {
             depth: 0,
             test: None,
             begins: false,
+            tagged: None,
         }
     }
 
@@ -317,6 +321,9 @@ impl<'t> Reader<'t> {
                 if prefix == Prefix::Pair {
                     self.test = Some((self.depth, here.1));
                 }
+                let word = text.strip_prefix('#').unwrap_or_default();
+                let tags = word.starts_with(|c: char| c.is_alphabetic() || ":.-".contains(c));
+                self.tagged = tags.then_some(token.span.start + 1);
                 self.lead = Some(here);
                 self.pass(text);
                 self.fresh = false;
@@ -366,6 +373,7 @@ impl<'t> Reader<'t> {
             spaced: self.spaced,
             quoted: self.text.as_bytes()[..token.span.start].ends_with(b"'") && !function
                 || self.text.as_bytes()[..token.span.start].ends_with(b"`"),
+            tagged: self.tagged.take(),
         });
         self.at = token.span.end;
     }

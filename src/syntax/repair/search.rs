@@ -23,7 +23,7 @@ const BUDGET: usize = 60_000;
 /// How many closers are added in one place at most.
 const MOST_CLOSERS: usize = 12;
 /// How many results are returned at most.
-const MOST_FOUND: usize = 6;
+const MOST_FOUND: usize = 12;
 
 const NONE: u32 = u32::MAX;
 
@@ -72,6 +72,8 @@ struct Search<'a> {
     held: Vec<Option<Held>>,
     /// The types of delimiters that the region closes.
     closed_types: Vec<Delim>,
+    /// Those of which it closes more, or opens fewer, than it did.
+    surplus: Vec<Delim>,
 }
 
 /// Returns who held the line that an item begins, where the edit left its indentation alone.
@@ -133,6 +135,10 @@ impl<'a> Search<'a> {
             |delim: &Delim| items.iter().any(|item| item.kind == ItemKind::Close(*delim));
         let types = [Delim::Round, Delim::Square, Delim::Curly];
         let closed_types = types.into_iter().filter(closes).collect();
+        let surplus = types
+            .into_iter()
+            .filter(|&delim| excess(items, delim) > excess(problem.old_items, delim))
+            .collect();
         Self {
             problem,
             entries: Vec::new(),
@@ -141,6 +147,7 @@ impl<'a> Search<'a> {
             rest,
             held,
             closed_types,
+            surplus,
         }
     }
 
@@ -217,6 +224,14 @@ impl<'a> Search<'a> {
                 self.add_closers(kept, at, out);
             }
             ItemKind::Open(delim) => {
+                // A tagged form may be the first argument of what the tag heads.
+                for nth in 0..self.surplus.len() {
+                    let surplus = self.surplus[nth];
+                    if let Some(made) = self.make_opener(state, at, surplus) {
+                        let kept = self.push(made, at, delim, Home::Here(at));
+                        self.add_closers(kept, at, out);
+                    }
+                }
                 let dropped = self.drop_opener(state, at);
                 self.add_closers(dropped, at, out);
                 let kept = self.push(state, at, delim, Home::Here(at));
@@ -469,7 +484,7 @@ impl<'a> Search<'a> {
         let cost = match evidence {
             Evidence::Toward => weigh::OPENER_BORNE_OUT,
             Evidence::Away => return None,
-            Evidence::Unknown => self.lost_opener(&state, at)?,
+            Evidence::Unknown => self.lost_opener(&state, at, delim)?,
         };
         let mut made = state;
         made.cost += cost * Self::outside(&mut made, problem.edited[at].0);
@@ -478,12 +493,49 @@ impl<'a> Search<'a> {
         made.n_sites += 1;
         let mut made = self.push(made, at, delim, Home::Made);
         made.shift += 1;
-        self.edit(&mut made, Op::Insert(item.span.start, delim.opener()));
+        let place = item.tagged.unwrap_or(item.span.start);
+        self.edit(&mut made, Op::Insert(place, delim.opener()));
         Some(made)
     }
 
     /// What an opener before an item costs by its looks alone; nothing where none is likely.
-    fn lost_opener(&self, state: &State, at: usize) -> Option<u32> {
+    fn lost_opener(&self, state: &State, at: usize, delim: Delim) -> Option<u32> {
+        if self.problem.items[at].tagged.is_some() {
+            return Some(weigh::OPENER_OF_EMPTY);
+        }
+        let by_looks = self.by_looks(state, at);
+        if self.surplus.contains(&delim) {
+            let by_type = self.by_type(at, delim);
+            return match (by_looks, by_type) {
+                (Some(looks), Some(kind)) => Some(looks.min(kind)),
+                (looks, kind) => looks.or(kind),
+            };
+        }
+        let other = if self.surplus.is_empty() { 0 } else { weigh::OPENER_OF_OTHER_TYPE };
+        by_looks.map(|cost| cost + other)
+    }
+
+    /// What an opener costs of whose type a closer is too many.
+    fn by_type(&self, at: usize, delim: Delim) -> Option<u32> {
+        let items = self.problem.items;
+        let item = &items[at];
+        let taker = at.checked_sub(1).map(|before| items[before].role);
+        let taken = matches!(taker, Some(Role::ListTaker | Role::Definer | Role::Keyword));
+        match (delim, item.kind) {
+            (_, ItemKind::Close(_)) => None,
+            (Delim::Round, ItemKind::Datum) => None,
+            (Delim::Round, ItemKind::Open(_)) => {
+                (item.first || item.quoted || taken).then_some(weigh::OPENER_QUOTED)
+            }
+            (Delim::Square | Delim::Curly, _) if item.first || taken => {
+                Some(weigh::OPENER_OF_TYPE)
+            }
+            (Delim::Square | Delim::Curly, _) => Some(weigh::OPENER_LIKELY),
+        }
+    }
+
+    /// What an opener before an item costs as far as the item tells.
+    fn by_looks(&self, state: &State, at: usize) -> Option<u32> {
         let items = self.problem.items;
         let item = &items[at];
         let before = at.checked_sub(1).map(|before| &items[before]);
@@ -665,6 +717,15 @@ impl<'a> Search<'a> {
         ops.reverse();
         ops
     }
+}
+
+/// Closers less openers of a type.
+fn excess(items: &[Item], delim: Delim) -> i64 {
+    items.iter().fold(0, |sum, item| match item.kind {
+        ItemKind::Open(open) if open == delim => sum - 1,
+        ItemKind::Close(close) if close == delim => sum + 1,
+        ItemKind::Open(_) | ItemKind::Close(_) | ItemKind::Datum => sum,
+    })
 }
 
 fn code(delim: Delim) -> u64 {

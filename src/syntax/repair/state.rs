@@ -137,8 +137,9 @@ impl Entry {
         let alone = match self.nth_of_holder {
             1 => before_list || square || !self.in_round,
             2 => before_list || square && self.in_round && !self.first || self.in_definition,
-            3 => self.in_definition,
-            _ => false,
+            // A call without arguments, as far as its head tells.
+            3 => self.in_definition || self.delim == Delim::Round && !self.first,
+            _ => square && last.role == Role::Name,
         };
         !self.in_body && (self.n >= 2 || self.quoted || alone)
     }

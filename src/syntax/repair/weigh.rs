@@ -105,6 +105,10 @@ pub(super) const OPENER_BORNE_OUT: u32 = 10;
 pub(super) const OPENER_LIKELY: u32 = 20;
 /// An opener after a quote.
 pub(super) const OPENER_QUOTED: u32 = 24;
+/// An opener of a type of which there is a closer too many, where a list could well begin.
+pub(super) const OPENER_OF_TYPE: u32 = 14;
+/// How much dearer an opener is if it is another type of which there is a closer too many.
+pub(super) const OPENER_OF_OTHER_TYPE: u32 = 15;
 /// An opener before a closer with a blank before it.
 pub(super) const OPENER_OF_EMPTY: u32 = 14;
 
