@@ -125,7 +125,7 @@ fn alternatives(pattern: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
     use crate::authority::Entry;
-    use crate::path::{Place, RelPath};
+    use crate::path::Place;
     use proptest::prelude::*;
 
     fn grant(lists: &[&[&str]]) -> Grant {
