@@ -52,6 +52,8 @@ impl Bench {
             tools: None,
             state: home.path().join("state"),
             config: PathBuf::from("/nowhere"),
+            home: PathBuf::from("/nowhere"),
+            temp: std::env::temp_dir(),
             warn: |_| {},
         };
         let app = App::start(options, SessionKind::Process).unwrap();

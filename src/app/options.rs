@@ -37,6 +37,10 @@ pub struct Options {
     pub state: PathBuf,
     /// The folder of the user's configuration.
     pub config: PathBuf,
+    /// The user's home folder.
+    pub home: PathBuf,
+    /// The folder for temporary files.
+    pub temp: PathBuf,
     /// Tells the user what is not wrong enough to stop.
     pub warn: fn(&str),
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::approved::LocalSettings;
 use super::grant::{self, Authority, BadCapability};
 use super::options::{Options, SettingsError, Sources};
+use super::sandbox;
 use super::tidy::Tidy;
 use super::trust::{Judged, Trustee};
 use crate::authority::{Asks, Capability, Grant};
@@ -121,8 +122,8 @@ pub struct Ground {
     /// What of that a person must confirm.
     pub asks: Asks,
     lisp: Lisp,
-    store: Store,
-    options: Options,
+    pub(super) store: Store,
+    pub(super) options: Options,
 }
 
 impl Ground {
@@ -180,7 +181,7 @@ impl Ground {
     }
 
     /// Returns the state folder that keeps named sessions, if it is not the common one.
-    fn sessions(&self) -> Result<Option<Store>, StoreError> {
+    pub(super) fn sessions(&self) -> Result<Option<Store>, StoreError> {
         let folder = self.settings.session_dir.value.as_ref();
         folder.map(|dir| Store::open(self.options.workspace.join(dir))).transpose()
     }
@@ -281,7 +282,7 @@ fn open_extra(workspace: &Path, extra: &Extra) -> Result<Root, RootError> {
     Root::open(RootName::absolute(&name.to_string_lossy()), &folder, access)
 }
 
-fn canonical(path: &Path) -> PathBuf {
+pub(super) fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
@@ -329,6 +330,7 @@ impl App {
         let forbids = ground.forbids(&workspace, spill_place);
         let session = Arc::new(session);
         let kit = Arc::new(kit(&ground, workspace, forbids, Arc::clone(&session)));
+        ground.forestall(&kit.sandbox)?;
         let registry = Arc::new(registry(&kit, &ground.settings)?);
         let executor = Executor::new(Parts {
             registry,
@@ -371,16 +373,17 @@ fn with_spill(workspace: Workspace, spill: &Spill) -> (Workspace, Option<Place>)
 }
 
 /// Returns the path of the workspace's own root.
-fn main_path(workspace: &Workspace) -> &Path {
+pub(super) fn main_path(workspace: &Workspace) -> &Path {
     workspace.roots().first().map_or(Path::new("/"), |root| root.path())
 }
 
 fn kit(ground: &Ground, workspace: Workspace, forbids: Forbids, session: Arc<Session>) -> Kit {
     Kit {
-        forbids,
         session,
         store: ground.workspace_store(&workspace),
         grant: Arc::new(ground.grant.clone()),
+        sandbox: sandbox::of(ground, &workspace, &forbids),
+        forbids,
         lisp: ground.lisp.clone(),
         output_chars: usize::try_from(ground.settings.output_chars.value).unwrap_or(usize::MAX),
         workspace,

@@ -125,7 +125,7 @@ fn alternatives(pattern: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
     use crate::authority::Entry;
-    use crate::path::{Place, RelPath};
+    use crate::path::Place;
     use proptest::prelude::*;
 
     fn grant(lists: &[&[&str]]) -> Grant {
@@ -194,18 +194,16 @@ mod tests {
         #[test]
         fn nothing_below_a_subtree_is_denied(
             scopes in proptest::collection::vec("(\\{?[ab,*?./]{1,6}\\}?(/|/\\*\\*)?)", 1..4),
-            below in "[ab.]{1,2}(/[ab.]{1,2}){0,2}",
+            below in "[ab][ab.]?(/[ab][ab.]?){0,2}",
         ) {
             let entries: Vec<_> = scopes
                 .iter()
                 .filter_map(|scope| Entry::parse(&format!("file/write({scope})")).ok())
                 .collect();
             let grant = Grant::from_entries(&entries);
-            let Ok(below) = RelPath::parse(&below) else { return Ok(()) };
-            prop_assume!(below.segments().next().is_some());
             for subtree in grant.subtrees(&Capability::FileWrite) {
                 if let Subtree::Workspace(path) = subtree {
-                    let place = Place::in_workspace(path.join(below.as_str()).unwrap());
+                    let place = Place::in_workspace(path.join(&below).unwrap());
                     prop_assert!(grant.admits(&Capability::FileWrite, &place), "{}", place);
                 }
             }

@@ -68,6 +68,13 @@ pub(super) enum Command {
     Tools,
     /// Says what a session here would hold, and what narrowed it.
     Authority,
+    /// Checks what killick needs of this machine, and says what is missing.
+    ///
+    /// Exit status: 0 nothing is wrong, 1 something is.
+    Doctor,
+    /// Confines itself and says what holds it: what `authority` and `doctor` ask.
+    #[command(name = "__probe", hide = true)]
+    Probe,
     /// Lists the error codes with their meanings.
     Errors,
     /// Prints the grammar of hashline patches, for constrained decoding.

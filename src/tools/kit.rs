@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::refuse;
+use super::sandbox::Sandbox;
 use crate::authority::{Capability, Demand, Grant, Resource};
 use crate::code::Code;
 use crate::path::Place;
@@ -28,6 +29,8 @@ pub struct Kit {
     pub store: WorkspaceStore,
     /// What the session holds; tools ask it point by point where a call has no single place.
     pub grant: Arc<Grant>,
+    /// What holds the session's shell.
+    pub sandbox: Sandbox,
     /// The most characters of one result.
     pub output_chars: usize,
     /// How Lisp source is told and indented.

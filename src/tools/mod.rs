@@ -1,6 +1,7 @@
 //! killick's own tools, one thin file each: arguments in, a call to the module that does the work, text out.
 
 mod kit;
+mod sandbox;
 mod notes;
 mod refuse;
 mod read;
@@ -20,6 +21,7 @@ mod edit_sexp;
 mod commit;
 
 pub use kit::{Kit, Lisp};
+pub use sandbox::{Bounds, Extent, SYSTEM, Sandbox, Unbounded, unavailable};
 
 use std::sync::Arc;
 

@@ -78,6 +78,16 @@ pub fn is_store(name: &str) -> bool {
     matches!(base, ".git" | "git~1")
 }
 
+/// Returns whether a name is, or may fold to, the folder of a project's settings.
+pub(super) fn is_settings_folder(name: &str) -> bool {
+    (name.starts_with('.') || !name.is_ascii()) && fold(name) == SETTINGS_FOLDER
+}
+
+/// Returns whether a name in the folder of a project's settings is of those that no tool may read.
+pub(super) fn is_local_settings(name: &str) -> bool {
+    settings_file(&fold(name)) == Some(Forbidden::LocalSettings)
+}
+
 /// Returns whether a place is a settings file of killick's, or lies below where one belongs.
 fn settings(place: &Place) -> Option<Forbidden> {
     let mut names = place.path.segments().map(fold).peekable();

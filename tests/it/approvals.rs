@@ -112,6 +112,8 @@ impl Scratch {
             tools: None,
             state: self.home.path().join("state"),
             config: self.home.path().join("config"),
+            home: self.home.path().to_owned(),
+            temp: std::env::temp_dir(),
             warn: |_| {},
         }
     }

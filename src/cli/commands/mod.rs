@@ -1,6 +1,8 @@
 //! The commands, a file each, and the entry that parses, runs and turns the end into an exit code.
 
 mod authority;
+mod doctor;
+mod probe;
 mod call;
 mod errors;
 mod grammar;
@@ -76,6 +78,8 @@ fn run(cli: Cli) -> Result<Exit, Ended> {
         }
         Command::Mcp => mcp::run(options(&global)?),
         Command::Tools => tools::run(options(&global)?, format),
+        Command::Doctor => doctor::run(&options(&global)?, format),
+        Command::Probe => Ok(probe::run()),
         Command::Authority => authority::run(&options(&global)?, format),
         Command::Trust { revoke } => trust::run(&options(&global)?, revoke),
         Command::Undo { count, yes } => undo::run(options(&global)?, count, yes),
@@ -101,6 +105,8 @@ fn options(global: &Global) -> Result<Options, Ended> {
         tools: global.tools.clone(),
         state: environment.state,
         config: environment.config,
+        home: environment.home,
+        temp: environment.temp,
         warn: report::warning,
     })
 }

@@ -7,6 +7,8 @@
 mod confinement;
 mod level;
 mod error;
+mod temp;
+mod probe;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(not(target_os = "linux"))]
@@ -20,3 +22,5 @@ pub use linux::{apply, close_inherited};
 pub use confinement::{Confinement, Sockets};
 pub use error::{ConfineError, LEAST_ABI};
 pub use level::{Enforced, Gap, Mounts};
+pub use probe::{NoSandbox, PROBE, ask, probe};
+pub use temp::PrivateTemp;

@@ -17,7 +17,7 @@ use rustix::mount::{
 };
 
 use super::mount_table::{self, Mount};
-use super::paths::{At, outermost};
+use super::paths::{At, Kind, outermost};
 use crate::process::confine::{ConfineError, Confinement, Mounts};
 
 /// What was laid.
@@ -179,11 +179,12 @@ fn hide(path: &Path) -> Result<(), ConfineError> {
     let Some(at) = At::open(path).map_err(ConfineError::path("find", path))? else {
         return Ok(());
     };
-    let covered = if at.is_folder {
-        let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
-        mount("tmpfs", at.link(), "tmpfs", flags, c"mode=0555,size=4k")
-    } else {
-        mount_bind_recursive("/dev/null", at.link())
+    let covered = match at.kind {
+        Kind::Folder => {
+            let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+            mount("tmpfs", at.link(), "tmpfs", flags, c"mode=0555,size=4k")
+        }
+        Kind::File | Kind::Link => mount_bind_recursive("/dev/null", at.link()),
     };
     covered.map_err(ConfineError::path("hide", path))
 }

@@ -11,13 +11,21 @@ use rustix::io::Errno;
 #[derive(Debug)]
 pub(super) struct At {
     pub(super) fd: OwnedFd,
-    pub(super) is_folder: bool,
+    pub(super) kind: Kind,
+}
+
+/// What a place is, as far as a bound is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Folder,
+    File,
+    Link,
 }
 
 impl At {
-    /// Opens a place; nothing where there is none, or where a symlink stands in the way.
+    /// Opens a place, the link itself if it is one; nothing where there is none, or where a link is on the way.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = match rustix::fs::openat2(
             CWD,
             path,
@@ -30,8 +38,12 @@ impl At {
             Err(error) => return Err(error.into()),
         };
         let stat = rustix::fs::fstat(&fd)?;
-        let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-        Ok(Some(Self { fd, is_folder }))
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Link,
+            _ => Kind::File,
+        };
+        Ok(Some(Self { fd, kind }))
     }
 
     /// Returns a path that leads to this very place.
@@ -70,9 +82,10 @@ mod tests {
         let top = home.path().canonicalize().unwrap();
         std::fs::create_dir_all(top.join("real/sub")).unwrap();
         std::os::unix::fs::symlink("real", top.join("link")).unwrap();
-        assert!(At::open(&top.join("real/sub")).unwrap().unwrap().is_folder);
-        assert!(At::open(&top.join("link")).unwrap().is_none());
-        assert!(At::open(&top.join("link/sub")).unwrap().is_none());
-        assert!(At::open(&top.join("none")).unwrap().is_none());
+        let kind = |path: &str| At::open(&top.join(path)).unwrap().map(|at| at.kind);
+        assert_eq!(kind("real/sub"), Some(Kind::Folder));
+        assert_eq!(kind("link"), Some(Kind::Link));
+        assert_eq!(kind("link/sub"), None);
+        assert_eq!(kind("none"), None);
     }
 }

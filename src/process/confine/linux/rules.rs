@@ -11,7 +11,7 @@ use landlock::{
 };
 
 use super::carve::Grants;
-use super::paths::At;
+use super::paths::{At, Kind};
 use crate::process::confine::{ConfineError, LEAST_ABI, Sockets};
 
 /// The newest version whose rights this file has thought about.
@@ -67,7 +67,11 @@ fn allow(
     let Some(at) = At::open(path).map_err(ConfineError::path("find", path))? else {
         return Ok(ruleset);
     };
-    let rights = if at.is_folder { rights } else { rights & AccessFs::from_file(KNOWN) };
+    let rights = match at.kind {
+        Kind::Folder => rights,
+        Kind::File => rights & AccessFs::from_file(KNOWN),
+        Kind::Link => return Ok(ruleset),
+    };
     if rights.is_empty() {
         return Ok(ruleset);
     }

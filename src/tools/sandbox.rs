@@ -1,0 +1,243 @@
+//! From what a session may do to what the kernel holds its shell to.
+//!
+//! The kernel knows folders and no patterns, so scopes are rounded down to folders whose whole subtree they
+//! cover. What may be written is what `file/write` covers: who may replace a file whole may change it in
+//! part. Names that do not exist yet cannot be kept: a first `.git` or `.killick` can be made.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use crate::authority::{Capability, Grant, Subtree};
+use crate::code::Code;
+use crate::process::confine::{ConfineError, Confinement, PrivateTemp, Sockets};
+use crate::tool::Failure;
+use crate::workspace::{Access, Guarded, GuardedWalk, Unwalked, Workspace};
+
+/// What every program needs: itself, its libraries, its settings, and what the kernel tells.
+pub const SYSTEM: &[&str] = &[
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/etc",
+    "/opt",
+    "/nix",
+    "/gnu",
+    "/snap",
+    "/proc",
+    "/run/current-system",
+    "/run/systemd/resolve",
+    "/sys/devices/system/cpu",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm/transparent_hugepage",
+];
+
+/// What root alone could read of those.
+const SECRETS: &[&str] = &[
+    "/etc/shadow",
+    "/etc/shadow-",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssh",
+    "/etc/ssl/private",
+    "/etc/krb5.keytab",
+];
+
+/// How long stores and settings are looked for, at most.
+const WALK_LIMIT: Duration = Duration::from_secs(10);
+
+/// What holds the shell of a session.
+#[derive(Debug)]
+pub enum Sandbox {
+    /// Nothing: the session may do everything that a shell needs.
+    Unrestricted,
+    /// Nothing, though the session is restricted: the user has switched it off.
+    Off,
+    /// The kernel.
+    On(Box<Bounds>),
+}
+
+/// From what the bounds of each command are worked out.
+#[derive(Debug)]
+pub struct Bounds {
+    grant: Grant,
+    workspace: Workspace,
+    extent: Extent,
+    walk: Mutex<GuardedWalk>,
+    temp: OnceLock<PrivateTemp>,
+}
+
+/// What bounds a shell beside the grant.
+#[derive(Clone, Debug, Default)]
+pub struct Extent {
+    /// What the user's settings let it write, absolute.
+    pub writable: Vec<PathBuf>,
+    /// What they let it read.
+    pub readable: Vec<PathBuf>,
+    /// Programs and settings that stay as they are.
+    pub sealed: Vec<PathBuf>,
+    /// Folders of killick's own state.
+    pub state: Vec<PathBuf>,
+    /// The folder in which a private temporary one is made.
+    pub temp: PathBuf,
+}
+
+/// Why the bounds of a command cannot be worked out.
+#[derive(Debug, thiserror::Error)]
+pub enum Unbounded {
+    /// The private temporary folder cannot be made.
+    #[error("no private temporary folder can be made")]
+    Temp(#[source] ConfineError),
+    /// Not everything that must be kept was found.
+    #[error("what must not be written cannot be found")]
+    Walk(#[source] Unwalked),
+}
+
+impl Sandbox {
+    /// Returns the bounds of the next command; nothing where it has none.
+    ///
+    /// Cost: a walk of the folders that the shell may write or that the grant lets it read.
+    pub fn confinement(&self) -> Result<Option<Confinement>, Unbounded> {
+        match self {
+            Self::Unrestricted | Self::Off => Ok(None),
+            Self::On(bounds) => bounds.confinement().map(Some),
+        }
+    }
+}
+
+impl Bounds {
+    /// Returns what bounds a session's shell.
+    pub fn new(grant: Grant, workspace: Workspace, extent: Extent) -> Self {
+        let (walk, temp) = (Mutex::default(), OnceLock::new());
+        Self { grant, workspace, extent, walk, temp }
+    }
+
+    /// Returns the folders and files that the shell may write, beside its temporary folder.
+    pub fn writable(&self) -> Vec<PathBuf> {
+        let granted = self.granted(&Capability::FileWrite, &[Access::Write]);
+        granted.into_iter().chain(self.extent.writable.iter().cloned()).collect()
+    }
+
+    /// Returns the folders and files that the shell may read, beside the system's.
+    pub fn readable(&self) -> Vec<PathBuf> {
+        let granted = self.granted(&Capability::FileRead, &[Access::Read, Access::Write]);
+        let ours = self.extent.readable.iter().chain(&self.extent.writable).cloned();
+        granted.into_iter().chain(ours).collect()
+    }
+
+    /// Returns which sockets the shell may make.
+    pub fn sockets(&self) -> Sockets {
+        if self.grant.is_whole(&Capability::ProcessNetwork) {
+            Sockets::Internet
+        } else {
+            Sockets::Pairs
+        }
+    }
+
+    fn confinement(&self) -> Result<Confinement, Unbounded> {
+        let (writable, readable) = (self.writable(), self.readable());
+        let found = self.found(&writable)?;
+        let stores =
+            if self.grant.is_held(&Capability::GitStore) { Vec::new() } else { found.stores };
+        let is_writable = |path: &PathBuf| writable.iter().any(|top| path.starts_with(top));
+        let mut sealed: Vec<PathBuf> = [stores, found.settings, found.unreadable]
+            .into_iter()
+            .flatten()
+            .chain(self.extent.sealed.iter().cloned())
+            .filter(is_writable)
+            .collect();
+        sealed.sort_unstable();
+        sealed.dedup();
+        let hidden = self.hidden(found.secret);
+        let system = SYSTEM.iter().map(PathBuf::from);
+        Ok(Confinement {
+            readable: system.chain(readable).collect(),
+            writable,
+            sealed,
+            hidden,
+            temp: self.temp()?.to_owned(),
+            sockets: self.sockets(),
+        })
+    }
+
+    /// Returns what a capability covers whole, of the roots whose access is one of these.
+    fn granted(&self, capability: &Capability, access: &[Access]) -> Vec<PathBuf> {
+        let roots =
+            self.workspace.roots().iter().filter(|root| access.contains(&root.access()));
+        let roots: Vec<(bool, &Path)> =
+            roots.map(|root| (root.name().is_workspace(), root.path())).collect();
+        let subtrees = self.grant.subtrees(capability);
+        subtrees.iter().flat_map(|subtree| within(subtree, &roots)).collect()
+    }
+
+    /// Finds what must be kept in the folders that the shell may write or the grant lets it read.
+    fn found(&self, writable: &[PathBuf]) -> Result<Guarded, Unbounded> {
+        let read = self.granted(&Capability::FileRead, &[Access::Read, Access::Write]);
+        let tops = outermost(writable.iter().chain(&read));
+        let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
+        walk.find(&tops, WALK_LIMIT).map_err(Unbounded::Walk)
+    }
+
+    fn hidden(&self, secret: Vec<PathBuf>) -> Vec<PathBuf> {
+        let of_root = if rustix::process::geteuid().is_root() { SECRETS } else { &[] };
+        let state = self.extent.state.iter().cloned();
+        secret.into_iter().chain(state).chain(of_root.iter().map(PathBuf::from)).collect()
+    }
+
+    fn temp(&self) -> Result<&Path, Unbounded> {
+        if self.temp.get().is_none() {
+            let made = PrivateTemp::make(&self.extent.temp).map_err(Unbounded::Temp)?;
+            // Another call may have been first; then this one goes away again.
+            let _mine = self.temp.set(made);
+        }
+        Ok(self.temp.get().map_or(&self.extent.temp, PrivateTemp::path))
+    }
+}
+
+/// Returns the paths of a subtree; of an absolute one only where no workspace lies below it.
+fn within(subtree: &Subtree, roots: &[(bool, &Path)]) -> Vec<PathBuf> {
+    let of =
+        |is_ours: bool| roots.iter().filter(move |root| root.0 == is_ours).map(|root| root.1);
+    match subtree {
+        Subtree::Everything => roots.iter().map(|root| root.1.to_owned()).collect(),
+        Subtree::Workspace(path) => of(true).map(|root| root.join(path.as_str())).collect(),
+        Subtree::Other(path) => {
+            let absolute = Path::new("/").join(path.as_str());
+            let places = of(false).filter_map(|root| {
+                let narrower = if absolute.starts_with(root) { &*absolute } else { root };
+                (narrower.starts_with(&absolute)).then(|| narrower.to_owned())
+            });
+            places.filter(|place| !of(true).any(|ours| ours.starts_with(place))).collect()
+        }
+    }
+}
+
+/// Returns the paths that lie below no other one.
+fn outermost<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Vec<&'p Path> {
+    let mut sorted: Vec<&Path> = paths.map(PathBuf::as_path).collect();
+    sorted.sort_unstable();
+    let mut kept: Vec<&Path> = Vec::new();
+    for path in sorted {
+        if !kept.last().is_some_and(|outer| path.starts_with(outer)) {
+            kept.push(path);
+        }
+    }
+    kept
+}
+
+/// Refuses a command that the kernel cannot hold, for the reason given.
+pub fn unavailable(why: &str) -> Failure {
+    Failure::new(
+        Code::SandboxUnavailable,
+        format!(
+            "the shell of this restricted session cannot be held to what the session may do: {why}; nothing was \
+             run. `killick doctor` says what is missing"
+        ),
+    )
+}
