@@ -28,6 +28,12 @@ pub enum Kind {
     AllOrStrings,
     /// An array of paths.
     Paths,
+    /// A program: its name or its path.
+    Program,
+    /// An array of names of environment variables.
+    Variables,
+    /// An object of strings, by names of environment variables.
+    Assignments,
     /// The word `auto` or `off`.
     AutoOrOff,
     /// An array of objects with `path` and `access`.
@@ -77,6 +83,18 @@ pub enum Setting {
     Approved(Vec<Spanned<String>>),
     /// `sandbox`.
     Sandbox(Sandbox),
+    /// `bash.shell`.
+    BashShell(String),
+    /// `bash.timeout`.
+    BashTimeout(u32),
+    /// `bash.interactive.add`.
+    BashInteractiveAdd(Vec<Spanned<String>>),
+    /// `bash.interactive.allow`.
+    BashInteractiveAllow(Vec<Spanned<String>>),
+    /// `bash.env.pass`.
+    BashEnvPass(Vec<Spanned<String>>),
+    /// `bash.env.set`.
+    BashEnvSet(Vec<(String, String)>),
     /// `bash.writable`.
     BashWritable(Vec<Spanned<String>>),
     /// `bash.readable`.
@@ -119,6 +137,7 @@ pub struct Key {
 }
 
 const OUTPUT_CHARS: Whole = Whole { min: 1000, max: 1_000_000 };
+const BASH_SECONDS: Whole = Whole { min: 1, max: 300 };
 const KEEP_DAYS: Whole = Whole { min: 1, max: 3650 };
 const SPECIAL: Whole = Whole { min: 0, max: 20 };
 
@@ -173,6 +192,73 @@ pub const KEYS: &[Key] = &[
               the user may do.",
         example: r#""auto""#,
         read: |reader, key, value| reader.sandbox(key, value).map(Setting::Sandbox),
+    },
+    Key {
+        path: "bash.shell",
+        kind: Kind::Program,
+        default: Some(r#""sh""#),
+        setter: Setter::Trusted,
+        merge: Merge::Replace,
+        doc: "The shell that runs a command where the call names none, by its name or its path.",
+        example: r#""bash""#,
+        read: |reader, key, value| reader.program(key, value).map(Setting::BashShell),
+    },
+    Key {
+        path: "bash.timeout",
+        kind: Kind::Whole(BASH_SECONDS),
+        default: Some("30"),
+        setter: Setter::Anyone,
+        merge: Merge::Replace,
+        doc: "How many seconds a command may run where the call says nothing.",
+        example: "30",
+        read: |reader, key, value| {
+            reader.whole(key, value, BASH_SECONDS).map(Setting::BashTimeout)
+        },
+    },
+    Key {
+        path: "bash.interactive.add",
+        kind: Kind::Strings,
+        default: Some("[]"),
+        setter: Setter::Anyone,
+        merge: Merge::Add,
+        doc: "Further programs that wait for a person at a terminal, by their file names. A command that \
+              begins with one is refused, as with vim or less.",
+        example: r#"["psql", "gdb"]"#,
+        read: |reader, key, value| reader.strings(key, value).map(Setting::BashInteractiveAdd),
+    },
+    Key {
+        path: "bash.interactive.allow",
+        kind: Kind::Strings,
+        default: Some("[]"),
+        setter: Setter::Trusted,
+        merge: Merge::Add,
+        doc: "Programs that may run although they are on that list, by their file names. It prevails over \
+              bash.interactive.add.",
+        example: r#"["ssh"]"#,
+        read: |reader, key, value| {
+            reader.strings(key, value).map(Setting::BashInteractiveAllow)
+        },
+    },
+    Key {
+        path: "bash.env.pass",
+        kind: Kind::Variables,
+        default: Some("[]"),
+        setter: Setter::Trusted,
+        merge: Merge::Add,
+        doc: "Environment variables that commands get as they are, although their names look secret or \
+              they are otherwise left out or replaced.",
+        example: r#"["GITHUB_TOKEN"]"#,
+        read: |reader, key, value| reader.variables(key, value).map(Setting::BashEnvPass),
+    },
+    Key {
+        path: "bash.env.set",
+        kind: Kind::Assignments,
+        default: Some("{}"),
+        setter: Setter::Trusted,
+        merge: Merge::ByKey,
+        doc: "Environment variables that commands get with these values.",
+        example: r#"{"RUST_BACKTRACE": "1"}"#,
+        read: |reader, key, value| reader.assignments(key, value).map(Setting::BashEnvSet),
     },
     Key {
         path: "bash.writable",

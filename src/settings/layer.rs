@@ -1,7 +1,7 @@
 //! The layers, and what holds when all of them are laid over one another.
 //!
-//! A later layer's value replaces an earlier one's, key by key. `capabilities`, `ask` and `approved` are not
-//! replaced: every layer's list is kept. What holds is what all lists of capabilities hold, and what must be
+//! A later layer's value replaces an earlier one's, key by key. `capabilities`, `ask`, `approved` and the
+//! names of `bash` are not replaced: every layer's list is kept. What holds is what all lists of capabilities hold, and what must be
 //! confirmed is what any list names. Reading files, judging trust and
 //! meeting the lists are the caller's work.
 
@@ -151,7 +151,19 @@ pub struct Settings {
     pub approved: Vec<Sourced<Entries>>,
     /// Whether the shell of a restricted session is held by the kernel.
     pub sandbox: Sourced<Sandbox>,
-    /// What that shell may write beside what the grant covers.
+    /// The shell that runs commands, as written.
+    pub bash_shell: Sourced<String>,
+    /// How long a command may run, in seconds.
+    pub bash_timeout_seconds: Sourced<u32>,
+    /// Every layer's further interactive programs, the user's first.
+    pub bash_interactive_add: Vec<Sourced<Entries>>,
+    /// Every layer's programs that are not interactive, the user's first.
+    pub bash_interactive_allow: Vec<Sourced<Entries>>,
+    /// Every layer's variables that commands get as they are, the user's first.
+    pub bash_env_pass: Vec<Sourced<Entries>>,
+    /// Variables that commands get, with their values; each name stands once.
+    pub bash_env_set: Sourced<Vec<(String, String)>>,
+    /// What the shell of a restricted session may write beside what the grant covers.
     pub bash_writable: Sourced<Entries>,
     /// What it may read beside the system's files and what the grant covers.
     pub bash_readable: Sourced<Entries>,
@@ -185,6 +197,12 @@ impl Settings {
             ask: Vec::new(),
             approved: Vec::new(),
             sandbox: built_in(Sandbox::Auto),
+            bash_shell: built_in("sh".to_owned()),
+            bash_timeout_seconds: built_in(30),
+            bash_interactive_add: Vec::new(),
+            bash_interactive_allow: Vec::new(),
+            bash_env_pass: Vec::new(),
+            bash_env_set: built_in(Vec::new()),
             bash_writable: built_in(Vec::new()),
             bash_readable: built_in(readable()),
             tools: built_in(Tools::All),
@@ -207,6 +225,23 @@ impl Settings {
             Setting::Ask(value) => self.ask.push(Sourced { value, origin }),
             Setting::Approved(value) => self.approved.push(Sourced { value, origin }),
             Setting::Sandbox(value) => self.sandbox = Sourced { value, origin },
+            Setting::BashShell(value) => self.bash_shell = Sourced { value, origin },
+            Setting::BashTimeout(value) => {
+                self.bash_timeout_seconds = Sourced { value, origin };
+            }
+            Setting::BashInteractiveAdd(value) => {
+                self.bash_interactive_add.push(Sourced { value, origin });
+            }
+            Setting::BashInteractiveAllow(value) => {
+                self.bash_interactive_allow.push(Sourced { value, origin });
+            }
+            Setting::BashEnvPass(value) => self.bash_env_pass.push(Sourced { value, origin }),
+            Setting::BashEnvSet(value) => {
+                let held = &mut self.bash_env_set.value;
+                held.retain(|(name, _)| value.iter().all(|(new, _)| new != name));
+                held.extend(value);
+                self.bash_env_set.origin = origin;
+            }
             Setting::BashWritable(value) => self.bash_writable = Sourced { value, origin },
             Setting::BashReadable(value) => self.bash_readable = Sourced { value, origin },
             Setting::Tools(value) => self.tools = Sourced { value, origin },
@@ -280,6 +315,9 @@ mod tests {
             let trusted = TrustedLayers { project: Trust::Trusted, local: Trust::Trusted };
             let seen = merge(vec![raw], trusted);
             assert_eq!(seen.sandbox.value, built_in.sandbox.value);
+            assert_eq!(seen.bash_shell.value, built_in.bash_shell.value);
+            assert_eq!(seen.bash_timeout_seconds.value, built_in.bash_timeout_seconds.value);
+            assert_eq!(seen.bash_env_set.value, built_in.bash_env_set.value);
             assert_eq!(seen.bash_writable.value, built_in.bash_writable.value);
             let paths = |settings: &Settings| -> Vec<String> {
                 settings.bash_readable.value.iter().map(|path| path.value.clone()).collect()
@@ -292,7 +330,10 @@ mod tests {
             assert_eq!(seen.session_dir.value, built_in.session_dir.value);
             assert_eq!(seen.keep_days.value, built_in.keep_days.value);
             assert!(seen.capabilities.is_empty());
-            let lists = seen.ask.iter().chain(&seen.approved);
+            let bash =
+                [&seen.bash_interactive_add, &seen.bash_interactive_allow, &seen.bash_env_pass];
+            let bash = bash.into_iter().flatten();
+            let lists = seen.ask.iter().chain(&seen.approved).chain(bash);
             assert!(lists.flat_map(|list| &list.value).next().is_none());
         }
     }

@@ -30,6 +30,12 @@ fn value_words(kind: Kind) -> String {
         Kind::Strings => "an array of strings".to_owned(),
         Kind::AllOrStrings => "`\"all\"` or an array of strings".to_owned(),
         Kind::Paths => "an array of paths (strings)".to_owned(),
+        Kind::Program => "a program: its name or its path (a string)".to_owned(),
+        Kind::Variables => "an array of names of environment variables (strings)".to_owned(),
+        Kind::Assignments => {
+            "an object whose keys are names of environment variables and whose values are strings"
+                .to_owned()
+        }
         Kind::AutoOrOff => "`\"auto\"` or `\"off\"`".to_owned(),
         Kind::Extras => {
             "an array of objects with `path` (a string) and `access` (`\"read\"` or `\"write\"`)"
@@ -144,6 +150,13 @@ fn leaf(key: &Key) -> Value {
         Kind::Paths => {
             json!({"type": "array", "items": {"type": "string", "minLength": 1}})
         }
+        Kind::Program => json!({"type": "string", "minLength": 1}),
+        Kind::Variables => json!({"type": "array", "items": variable()}),
+        Kind::Assignments => json!({
+            "type": "object",
+            "propertyNames": variable(),
+            "additionalProperties": {"type": "string"},
+        }),
         Kind::AutoOrOff => json!({"enum": ["auto", "off"]}),
         Kind::Extras => json!({"type": "array", "items": {
             "type": "object",
@@ -171,6 +184,10 @@ fn leaf(key: &Key) -> Value {
 
 fn strings() -> Value {
     json!({"type": "array", "items": {"type": "string"}})
+}
+
+fn variable() -> Value {
+    json!({"type": "string", "pattern": "^[^=]+$"})
 }
 
 #[cfg(test)]

@@ -161,6 +161,60 @@ impl<'a> Reader<'a> {
         paths
     }
 
+    /// Reads the name or the path of a program.
+    pub fn program(&mut self, key: &str, value: &Value<'_>) -> Option<String> {
+        self.path(key, "the name or the path of a program", value)
+    }
+
+    /// Reads an array of names of environment variables.
+    pub fn variables(&mut self, key: &str, value: &Value<'_>) -> Option<Vec<Spanned<String>>> {
+        let names = self.strings(key, value)?;
+        let Value::Array(array) = value else { return None };
+        let mut is_sound = true;
+        for (index, (name, element)) in names.iter().zip(&array.elements).enumerate() {
+            if !is_variable(&name.value) {
+                let expected = "the name of an environment variable";
+                self.wrong_type(&format!("{key}[{index}]"), expected, element);
+                is_sound = false;
+            }
+        }
+        is_sound.then_some(names)
+    }
+
+    /// Reads an object of strings, by names of environment variables.
+    pub fn assignments(
+        &mut self,
+        key: &str,
+        value: &Value<'_>,
+    ) -> Option<Vec<(String, String)>> {
+        let Value::Object(object) = value else {
+            self.wrong_type(key, "an object of strings", value);
+            return None;
+        };
+        let mut is_sound = self.unique(key, object);
+        let mut assignments = Vec::with_capacity(object.properties.len());
+        for property in &object.properties {
+            let name = property.name.as_str();
+            if !is_variable(name) {
+                let seen = format!("the name {:?}", shown(name));
+                let (key, expected) = (key.to_owned(), "names of environment variables");
+                self.complain(property.start(), ProblemKind::WrongType { key, expected, seen });
+                is_sound = false;
+                continue;
+            }
+            match &property.value {
+                Value::StringLit(text) if !text.value.contains('\0') => {
+                    assignments.push((name.to_owned(), text.value.clone().into_owned()));
+                }
+                other => {
+                    self.wrong_type(&join(key, name), "a string without NUL", other);
+                    is_sound = false;
+                }
+            }
+        }
+        is_sound.then_some(assignments)
+    }
+
     /// Reads a whole number within bounds; a fraction or an exponent makes no whole number.
     pub fn whole(&mut self, key: &str, value: &Value<'_>, range: Whole) -> Option<u32> {
         let number = match value {
@@ -366,6 +420,11 @@ pub(super) fn join(group: &str, name: &str) -> String {
 
 fn is_path(text: &str) -> bool {
     !text.is_empty() && !text.contains('\0')
+}
+
+/// Returns whether a text can name an environment variable.
+fn is_variable(text: &str) -> bool {
+    !text.is_empty() && !text.contains(['=', '\0'])
 }
 
 fn digits(text: &str) -> Option<u32> {

@@ -14,6 +14,7 @@ mod forms;
 mod grant;
 mod hashline;
 mod indent;
+mod interactive;
 mod lexer;
 mod repair;
 mod settings;
@@ -31,6 +32,7 @@ const AREAS: &[(&str, Run)] = &[
     ("repair", repair::run),
     ("forms", forms::run),
     ("indent", indent::run),
+    ("interactive", interactive::run),
 ];
 
 /// Runs one case and leaves its complaints with the fixture.

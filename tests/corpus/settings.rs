@@ -68,7 +68,14 @@ fn render(settings: &Settings) -> String {
         let entries = strings(&narrowing.entries);
         let _ = writeln!(text, "capabilities within {entries} ({})", narrowing.origin);
     }
-    for (key, lists) in [("ask", &settings.ask), ("approved", &settings.approved)] {
+    let added = [
+        ("ask", &settings.ask),
+        ("approved", &settings.approved),
+        ("bash.interactive.add", &settings.bash_interactive_add),
+        ("bash.interactive.allow", &settings.bash_interactive_allow),
+        ("bash.env.pass", &settings.bash_env_pass),
+    ];
+    for (key, lists) in added {
         for list in lists {
             let _ = writeln!(text, "{key} adds {} ({})", strings(&list.value), list.origin);
         }
@@ -83,6 +90,14 @@ fn render(settings: &Settings) -> String {
     let _ = writeln!(text, "workspace.extra: [{}] ({origin})", extra.join(", "));
     let chars = &settings.output_chars;
     let _ = writeln!(text, "limits.output_chars: {} ({})", chars.value, chars.origin);
+    let shell = &settings.bash_shell;
+    let _ = writeln!(text, "bash.shell: {:?} ({})", shell.value, shell.origin);
+    let timeout = &settings.bash_timeout_seconds;
+    let _ = writeln!(text, "bash.timeout: {} ({})", timeout.value, timeout.origin);
+    for (name, value) in &settings.bash_env_set.value {
+        let origin = &settings.bash_env_set.origin;
+        let _ = writeln!(text, "bash.env.set.{name}: {value:?} ({origin})");
+    }
     let lisp = &settings.lisp_dialects;
     for (name, list) in &lisp.value {
         let list: Vec<&str> = list.iter().map(|entry| entry.value.as_str()).collect();

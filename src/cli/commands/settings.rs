@@ -62,7 +62,14 @@ fn values(settings: &Settings) -> Vec<Row> {
     for list in &settings.capabilities {
         row("capabilities", strings(&list.entries), &list.origin);
     }
-    for (key, lists) in [("ask", &settings.ask), ("approved", &settings.approved)] {
+    let added = [
+        ("ask", &settings.ask),
+        ("approved", &settings.approved),
+        ("bash.interactive.add", &settings.bash_interactive_add),
+        ("bash.interactive.allow", &settings.bash_interactive_allow),
+        ("bash.env.pass", &settings.bash_env_pass),
+    ];
+    for (key, lists) in added {
         if lists.is_empty() {
             row(key, strings(&[]), &Origin::BuiltIn);
         }
@@ -75,6 +82,13 @@ fn values(settings: &Settings) -> Vec<Row> {
         settings::Sandbox::Off => "off",
     };
     row("sandbox", sandbox.into(), &settings.sandbox.origin);
+    row("bash.shell", settings.bash_shell.value.clone().into(), &settings.bash_shell.origin);
+    let timeout = &settings.bash_timeout_seconds;
+    row("bash.timeout", timeout.value.into(), &timeout.origin);
+    let set = settings.bash_env_set.value.iter();
+    let set: Map<String, Value> =
+        set.map(|(name, value)| (name.clone(), value.clone().into())).collect();
+    row("bash.env.set", set.into(), &settings.bash_env_set.origin);
     for (key, paths) in
         [("bash.writable", &settings.bash_writable), ("bash.readable", &settings.bash_readable)]
     {
