@@ -8,11 +8,12 @@
 use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::task::{JoinError, spawn_blocking};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::approval::{Approval, Approvals, Proposal};
@@ -193,7 +194,7 @@ impl Executor {
     /// Waits until no earlier call is writing; one that only reads, or was withdrawn, needs no turn.
     async fn turn(&self, tool: &str, token: &CancellationToken) -> Option<SemaphorePermit<'_>> {
         match self.parts.registry.get(tool)?.spec().reach {
-            Reach::Reads => None,
+            Reach::Reads | Reach::Runs => None,
             Reach::Writes => tokio::select! {
                 biased;
                 turn = self.turn.acquire() => turn.ok(),
@@ -237,23 +238,35 @@ impl Executor {
         prepared: Prepared,
         token: &CancellationToken,
     ) -> Result<Outcome, Failure> {
-        let Prepared { demands: _, budget, sketch: _, run } = prepared;
+        let Prepared { demands: _, budget, last_word, sketch: _, run } = prepared;
         let (watch, running) = Watch::start(budget, token, self.parts.clock);
         let mut work = spawn_blocking(move || run(&running));
         tokio::select! {
             biased;
             ended = &mut work => ended.unwrap_or_else(|error| broken_off(&watch, &error)),
-            stop = watch.stopped() => Err(match stop {
-                Stop::Withdrawn => withdrawn(),
-                Stop::Deadline => Failure::new(
-                    Code::Timeout,
-                    format!("the call passed its {} s and was stopped; ask for less at once.", budget.as_secs()),
-                ),
-            }),
+            stop = watch.stopped() => match timeout(last_word, work).await {
+                Ok(ended) => ended.unwrap_or_else(|error| broken_off(&watch, &error)),
+                Err(_) => Err(match stop {
+                    Stop::Withdrawn => withdrawn(),
+                    Stop::Deadline => late(budget),
+                }),
+            },
         }
     }
 
-    async fn clamped(&self, mut outcome: Outcome) -> Outcome {
+    /// Cuts a long text, and puts the notes behind it.
+    async fn clamped(&self, outcome: Outcome) -> Outcome {
+        let mut outcome = self.cut(outcome).await;
+        for note in std::mem::take(&mut outcome.notes) {
+            if !outcome.text.is_empty() && !outcome.text.ends_with('\n') {
+                outcome.text.push('\n');
+            }
+            outcome.text.push_str(&note);
+        }
+        outcome
+    }
+
+    async fn cut(&self, mut outcome: Outcome) -> Outcome {
         // Bytes bound characters, so the common short text is let through uncounted.
         if outcome.text.len() <= self.parts.limits.output_chars {
             return outcome;
@@ -290,7 +303,16 @@ fn closing(reach: Reach) -> &'static str {
     match reach {
         Reach::Reads => "",
         Reach::Writes => "nothing was written",
+        Reach::Runs => "nothing was run",
     }
+}
+
+fn late(budget: Duration) -> Failure {
+    let n_seconds = budget.as_secs();
+    Failure::new(
+        Code::Timeout,
+        format!("the call passed its {n_seconds} s and was stopped; ask for less at once."),
+    )
 }
 
 pub(super) fn withdrawn() -> Failure {

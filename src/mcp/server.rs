@@ -124,10 +124,12 @@ fn described(spec: &Spec) -> Tool {
     let schema = spec.schema.as_object().cloned().unwrap_or_default();
     let annotations = match spec.reach {
         Reach::Reads => ToolAnnotations::new().read_only(true),
-        Reach::Writes => ToolAnnotations::new().read_only(false).destructive(true),
+        Reach::Writes | Reach::Runs => {
+            ToolAnnotations::new().read_only(false).destructive(true)
+        }
     };
     Tool::new(spec.name.clone(), spec.description.clone(), Arc::new(schema))
-        .with_annotations(annotations.open_world(false))
+        .with_annotations(annotations.open_world(spec.reach == Reach::Runs))
 }
 
 fn answered(outcome: Outcome) -> CallToolResult {

@@ -35,6 +35,13 @@ impl Schema {
         self.property(name, "string", doc)
     }
 
+    /// Adds a required whole number.
+    #[must_use]
+    pub fn integer(mut self, name: &'static str, doc: &str) -> Self {
+        self.required.push(name);
+        self.property(name, "integer", doc)
+    }
+
     /// Adds an optional string.
     #[must_use]
     pub fn optional_text(self, name: &'static str, doc: &str) -> Self {

@@ -34,6 +34,8 @@ pub enum Reach {
     Reads,
     /// It writes; a refusal says that nothing was written.
     Writes,
+    /// It starts or steers commands, which may do anything; a refusal says that nothing was run.
+    Runs,
 }
 
 /// Who keeps a result's text within the session's limit.
@@ -71,6 +73,8 @@ pub struct Prepared {
     pub demands: Vec<Demand>,
     /// How long it may work; waiting for a lock does not count.
     pub budget: Duration,
+    /// How long it may take, once it was stopped, to say what it did; then nobody listens any more.
+    pub last_word: Duration,
     /// How a person is shown what it would do.
     pub sketch: Sketch,
     /// Does it. Runs on a thread that may block.
@@ -96,7 +100,19 @@ impl Prepared {
         demands: Vec<Demand>,
         run: impl FnOnce(&Running) -> Result<Outcome, Failure> + Send + 'static,
     ) -> Self {
-        Self { demands, budget: DEFAULT_BUDGET, sketch: Sketch::Arguments, run: Box::new(run) }
+        Self {
+            demands,
+            budget: DEFAULT_BUDGET,
+            last_word: Duration::ZERO,
+            sketch: Sketch::Arguments,
+            run: Box::new(run),
+        }
+    }
+
+    /// Lets the call work for `budget`, and `last_word` more to say what it did once it was stopped.
+    #[must_use]
+    pub fn within(self, budget: Duration, last_word: Duration) -> Self {
+        Self { budget, last_word, ..self }
     }
 
     /// Shows a person who is asked about the call what `draw` returns.

@@ -46,8 +46,10 @@ impl From<Problem> for Failure {
 pub struct Outcome {
     /// Whether it did what was asked.
     pub ok: bool,
-    /// What the model reads, also on an error.
+    /// What the model reads, also on an error; cut where it is too long.
     pub text: String,
+    /// Lines that follow the text and are never cut.
+    pub notes: Vec<String>,
     /// The first problem, for programs.
     pub error: Option<Problem>,
     /// Data for programs and the interface; never shown to the model.
@@ -62,6 +64,7 @@ impl Outcome {
         Self {
             ok: true,
             text: text.into(),
+            notes: Vec::new(),
             error: None,
             details: Map::new(),
             effects: Vec::new(),
@@ -83,6 +86,7 @@ impl Outcome {
         Self {
             ok: false,
             text: lines.join("\n"),
+            notes: Vec::new(),
             details: problems_detail(&failure.problems),
             error: failure.problems.into_iter().next(),
             effects: Vec::new(),
@@ -93,6 +97,13 @@ impl Outcome {
     #[must_use]
     pub fn detail(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.details.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// Adds a line that is never cut.
+    #[must_use]
+    pub fn note(mut self, line: impl Into<String>) -> Self {
+        self.notes.push(line.into());
         self
     }
 

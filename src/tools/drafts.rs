@@ -42,6 +42,7 @@ pub(super) fn refused(refusal: &Refusal) -> Outcome {
     Outcome {
         ok: false,
         text: report::refusal(refusal),
+        notes: Vec::new(),
         details: problems_detail(&problems),
         error: problems.into_iter().next(),
         effects: refusal
