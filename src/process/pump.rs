@@ -1,0 +1,217 @@
+//! The thread of a job: bytes from the pipes into the captures, the input into its pipe, word from the
+//! supervisor into the state.
+//!
+//! It never blocks on one of them. When the supervisor goes away without a last word, because the command
+//! killed it, what it stood above is ended from here.
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::Child;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use super::capture::Capture;
+use super::job::{Phase, Shared, State};
+use super::strays;
+use super::wire::{self, Exit, Order, Refused, Report};
+
+/// How long what a command left in its pipes is read after its end.
+const DRAIN: Duration = Duration::from_millis(100);
+
+/// How much is read at a time.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// The ends of a command's pipes that killick holds, the socket to its supervisor, and the supervisor.
+#[derive(Debug)]
+pub(super) struct Pump {
+    pub(super) shared: Arc<Shared>,
+    pub(super) supervisor: Child,
+    pub(super) socket: UnixStream,
+    pub(super) wake: OwnedFd,
+    pub(super) input: Input,
+    pub(super) stdout: Source,
+    pub(super) stderr: Source,
+}
+
+/// What is still to be written to the command, and where; closed once it is written.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub(super) pipe: Option<OwnedFd>,
+    pub(super) unsent: Vec<u8>,
+    pub(super) n_sent: usize,
+}
+
+/// A stream of the command and where it is captured.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) pipe: Option<OwnedFd>,
+    pub(super) capture: fn(&mut State) -> &mut Capture,
+}
+
+/// What became of a stream at a read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Read {
+    More,
+    NothingNow,
+    Closed,
+}
+
+/// How a command came to its end.
+enum End {
+    Refused(Refused),
+    Gone,
+    /// The supervisor has gone without a last word.
+    Lost,
+}
+
+impl Pump {
+    /// Moves bytes until nothing of the command is left.
+    pub(super) fn run(mut self) {
+        let mut exit = None;
+        let end = self.serve(&mut exit);
+        if matches!(end, End::Lost) {
+            // What it stood above has come to this process.
+            let _killed = self.supervisor.kill();
+            strays::end();
+        }
+        self.drain();
+        let _ended = self.supervisor.wait();
+        strays::forget(&self.supervisor);
+        let mut state = self.shared.lock();
+        state.stdout.finish();
+        state.stderr.finish();
+        drop(state);
+        self.shared.set(match end {
+            End::Refused(refused) => Phase::Refused(refused),
+            End::Gone | End::Lost => Phase::Gone(exit),
+        });
+    }
+
+    fn serve(&mut self, exit: &mut Option<Exit>) -> End {
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut is_end_sent = false;
+        loop {
+            let Ok(has_word) = self.wait() else { return End::Lost };
+            if !is_end_sent && self.shared.lock().is_end_wanted {
+                is_end_sent = true;
+                // A supervisor that has gone is told of by its socket.
+                let _sent = wire::send(&self.socket, &Order::End, &[]);
+            }
+            self.input.push();
+            self.stdout.pull(&self.shared, &mut piece);
+            self.stderr.pull(&self.shared, &mut piece);
+            if !has_word {
+                continue;
+            }
+            match wire::receive(&self.socket) {
+                Ok(Some((Report::Started(enforced), _))) => {
+                    self.shared.lock().enforced = enforced;
+                    self.shared.set(Phase::Running);
+                }
+                Ok(Some((Report::Failed(refused), _))) => return End::Refused(refused),
+                Ok(Some((Report::Exited(how, n_left), _))) => {
+                    *exit = Some(how);
+                    if n_left > 0 {
+                        self.drain();
+                        self.shared.set(Phase::Left(how, n_left));
+                    }
+                }
+                Ok(Some((Report::Gone, _))) => return End::Gone,
+                Ok(None) | Err(_) => return End::Lost,
+            }
+        }
+    }
+
+    /// Waits until there is something to do; returns whether the supervisor has said something.
+    fn wait(&self) -> io::Result<bool> {
+        let mut asked = vec![
+            PollFd::new(&self.socket, PollFlags::IN),
+            PollFd::new(&self.wake, PollFlags::IN),
+        ];
+        asked.extend(self.input.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::OUT)));
+        for source in [&self.stdout, &self.stderr] {
+            asked.extend(source.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        }
+        match poll(&mut asked, None) {
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
+        let is_ready = |n: usize| asked.get(n).is_some_and(|fd| !fd.revents().is_empty());
+        if is_ready(1) {
+            let _taken = rustix::io::read(self.wake.as_fd(), &mut [0; 64][..]);
+        }
+        Ok(is_ready(0))
+    }
+
+    /// Reads what is in the pipes, for a bounded time: somebody may go on writing.
+    fn drain(&mut self) {
+        let until = Instant::now() + DRAIN;
+        let mut piece = vec![0; PIECE_BYTES];
+        while Instant::now() < until {
+            let read = [
+                self.stdout.pull(&self.shared, &mut piece),
+                self.stderr.pull(&self.shared, &mut piece),
+            ];
+            if !read.contains(&Read::More) {
+                return;
+            }
+        }
+    }
+}
+
+impl Input {
+    /// Writes what fits, and closes the pipe behind the last byte or when nobody reads it.
+    fn push(&mut self) {
+        while let Some(pipe) = &self.pipe {
+            let unsent = self.unsent.get(self.n_sent..).unwrap_or_default();
+            if unsent.is_empty() {
+                self.close();
+                return;
+            }
+            match rustix::io::write(pipe, unsent) {
+                Ok(n) => self.n_sent += n,
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return,
+                Err(_) => self.close(),
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        self.pipe = None;
+        self.unsent = Vec::new();
+        self.n_sent = 0;
+    }
+}
+
+impl Source {
+    /// Reads one piece into the capture, if there is one.
+    fn pull(&mut self, shared: &Shared, piece: &mut [u8]) -> Read {
+        let Some(pipe) = &self.pipe else { return Read::Closed };
+        match read_some(pipe.as_fd(), piece) {
+            Ok(0) => {
+                self.pipe = None;
+                Read::Closed
+            }
+            Ok(n) => {
+                let mut state = shared.lock();
+                (self.capture)(&mut state).feed(piece.get(..n).unwrap_or_default());
+                Read::More
+            }
+            Err(Errno::AGAIN) => Read::NothingNow,
+            Err(_) => {
+                self.pipe = None;
+                Read::Closed
+            }
+        }
+    }
+}
+
+fn read_some(pipe: BorrowedFd<'_>, piece: &mut [u8]) -> Result<usize, Errno> {
+    rustix::io::retry_on_intr(|| rustix::io::read(pipe, &mut *piece))
+}
