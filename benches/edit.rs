@@ -54,6 +54,7 @@ impl Bench {
             config: PathBuf::from("/nowhere"),
             home: PathBuf::from("/nowhere"),
             temp: std::env::temp_dir(),
+            environment: Vec::new(),
             warn: |_| {},
         };
         let app = App::start(options, SessionKind::Process).unwrap();

@@ -63,6 +63,9 @@ codes! {
     AmbiguousForm "ambiguous_form" "The form occurs more than once.";
     NoSuchForm "no_such_form" "The form does not occur.";
     SandboxUnavailable "sandbox_unavailable" "The kernel cannot hold the shell of a restricted session to what the session may do, so nothing was run.";
+    ExitStatus "exit_status" "The command ended with a status other than 0, or by a signal.";
+    InteractiveProgram "interactive_program" "The command would start a program that waits for a person at a terminal.";
+    NoSuchJob "no_such_job" "The session has no job of that number.";
     Conflict "conflict" "The file changed on disk while the call ran, or since the state that the call relies on.";
 }
 

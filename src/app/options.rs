@@ -1,5 +1,6 @@
 //! Reading the settings that apply: which files, in which layers, and what the flags add.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -41,6 +42,8 @@ pub struct Options {
     pub home: PathBuf,
     /// The folder for temporary files.
     pub temp: PathBuf,
+    /// Every variable of the environment, from which that of commands is made.
+    pub environment: Vec<(OsString, OsString)>,
     /// Tells the user what is not wrong enough to stop.
     pub warn: fn(&str),
 }

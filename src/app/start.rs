@@ -17,13 +17,14 @@ use crate::dispatch::{
     UnknownSelection,
 };
 use crate::path::{Place, RootName};
+use crate::process::{Environment, Interactive, Jobs, environment};
 use crate::protocol::Effect;
 use crate::session::{ReadState, Session, SessionFile, SessionFileError, SessionId};
-use crate::settings::{self, Extra, Settings, Site, Tools};
+use crate::settings::{self, Entries, Extra, Settings, Site, Sourced, Tools};
 use crate::store::{Audit, Spill, Store, StoreError, WorkspaceStore};
 use crate::syntax::UnknownDialect;
 use crate::tool::Clock;
-use crate::tools::{self, Kit, Lisp};
+use crate::tools::{self, Kit, Lisp, ShellKit};
 use crate::workspace::{Access, Forbids, RealDisk, Root, RootError, Workspace, recover};
 
 /// How long a conversation the session remembers.
@@ -385,8 +386,31 @@ fn kit(ground: &Ground, workspace: Workspace, forbids: Forbids, session: Arc<Ses
         sandbox: sandbox::of(ground, &workspace, &forbids),
         forbids,
         lisp: ground.lisp.clone(),
+        shell: shell(ground),
+        jobs: Jobs::default(),
         output_chars: usize::try_from(ground.settings.output_chars.value).unwrap_or(usize::MAX),
         workspace,
+    }
+}
+
+/// Returns how the settings have commands run.
+fn shell(ground: &Ground) -> ShellKit {
+    let settings = &ground.settings;
+    let names = |lists: &[Sourced<Entries>]| -> Vec<String> {
+        lists.iter().flat_map(|list| &list.value).map(|name| name.value.clone()).collect()
+    };
+    let wanted = Environment {
+        pass: names(&settings.bash_env_pass),
+        set: settings.bash_env_set.value.clone(),
+    };
+    ShellKit {
+        program: settings.bash_shell.value.clone(),
+        timeout_s: settings.bash_timeout_seconds.value,
+        interactive: Interactive {
+            add: names(&settings.bash_interactive_add),
+            allow: names(&settings.bash_interactive_allow),
+        },
+        environment: environment(ground.options.environment.iter().cloned(), &wanted),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the environment says: where state and settings lie. Read once, here and nowhere else.
+//! What the environment says: where state and settings lie, and what commands inherit. Read once, here and nowhere else.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -16,6 +16,8 @@ pub(super) struct Environment {
     pub(super) home: PathBuf,
     /// The folder for temporary files.
     pub(super) temp: PathBuf,
+    /// Every variable.
+    pub(super) variables: Vec<(OsString, OsString)>,
 }
 
 /// The home folder is not known.
@@ -33,6 +35,7 @@ impl Environment {
             config: base.config_dir().join("killick"),
             home: base.home_dir().to_owned(),
             temp: std::env::temp_dir(),
+            variables: std::env::vars_os().collect(),
         })
     }
 }

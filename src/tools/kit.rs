@@ -1,5 +1,6 @@
 //! What tools are made from: handles to the workspace, the session and killick's store, and the grant.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 
 use super::refuse;
@@ -7,6 +8,7 @@ use super::sandbox::Sandbox;
 use crate::authority::{Capability, Demand, Grant, Resource};
 use crate::code::Code;
 use crate::path::Place;
+use crate::process::{Interactive, Jobs};
 use crate::session::Session;
 use crate::store::WorkspaceStore;
 use crate::syntax::{Dialect, Dialects, IndentRules};
@@ -35,6 +37,23 @@ pub struct Kit {
     pub output_chars: usize,
     /// How Lisp source is told and indented.
     pub lisp: Lisp,
+    /// How commands are run.
+    pub shell: ShellKit,
+    /// The commands that run beside the session's calls.
+    pub jobs: Jobs,
+}
+
+/// How the commands of a session are run.
+#[derive(Debug)]
+pub struct ShellKit {
+    /// The shell that is used where a call names none.
+    pub program: String,
+    /// The time-out where a call names none, in seconds.
+    pub timeout_s: u32,
+    /// The programs that wait for a person.
+    pub interactive: Interactive,
+    /// The whole environment of every command.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// What the settings say of Lisp source.

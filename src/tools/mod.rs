@@ -19,8 +19,11 @@ mod forms;
 mod outline;
 mod edit_sexp;
 mod commit;
+mod console;
+mod bash;
+mod jobs;
 
-pub use kit::{Kit, Lisp};
+pub use kit::{Kit, Lisp, ShellKit};
 pub use sandbox::{Bounds, Extent, SYSTEM, Sandbox, Unbounded, unavailable};
 
 use std::sync::Arc;
@@ -46,6 +49,10 @@ pub const ALL: &[Make] = &[
     list_dir::tool,
     edit_sexp::tool,
     outline::tool,
+    bash::tool,
+    jobs::output,
+    jobs::kill,
+    jobs::list,
 ];
 
 /// Takes arguments that have been held against the schema as a tool's own type.

@@ -236,8 +236,8 @@ pub fn unavailable(why: &str) -> Failure {
     Failure::new(
         Code::SandboxUnavailable,
         format!(
-            "the shell of this restricted session cannot be held to what the session may do: {why}; nothing was \
-             run. `killick doctor` says what is missing"
+            "the shell of this restricted session cannot be held to what the session may do: {why}. \
+             `killick doctor` says what is missing"
         ),
     )
 }

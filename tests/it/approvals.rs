@@ -114,6 +114,7 @@ impl Scratch {
             config: self.home.path().join("config"),
             home: self.home.path().to_owned(),
             temp: std::env::temp_dir(),
+            environment: Vec::new(),
             warn: |_| {},
         }
     }

@@ -48,6 +48,7 @@ impl Scratch {
             tools: None,
             state: self.home.path().join("state"),
             config: self.home.path().join("config"),
+            environment: Vec::new(),
             home: self.home.path().to_owned(),
             temp: std::env::temp_dir(),
             warn: |_| {},

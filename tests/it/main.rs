@@ -13,6 +13,7 @@ mod flow;
 mod grammar;
 mod hashline;
 mod layers;
+mod process;
 mod runs;
 mod soak;
 mod source;

@@ -21,6 +21,7 @@ use super::args::{Cli, Command, Global};
 use super::environment::{self, Environment};
 use super::report::{self, Exit};
 use crate::app::{Options, Sources, StartError};
+use crate::process;
 
 /// Why a command could not do its work, and how the process ends.
 struct Ended {
@@ -46,6 +47,12 @@ impl From<StartError> for Ended {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    // What killick is as a process of its own, before anything else: it must have one thread.
+    match std::env::args_os().nth(1) {
+        Some(word) if word == process::SUPERVISE => return process::supervise(),
+        Some(word) if word == process::STAGE => return process::become_confined(),
+        Some(_) | None => {}
+    }
     hush_panics();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -107,6 +114,7 @@ fn options(global: &Global) -> Result<Options, Ended> {
         config: environment.config,
         home: environment.home,
         temp: environment.temp,
+        environment: environment.variables,
         warn: report::warning,
     })
 }
