@@ -6,7 +6,6 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FlockOperation, Mode, OFlags};
-use rustix::io::Errno;
 use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::ConfineError;
@@ -92,9 +91,9 @@ fn abandoned(base: &Path) -> rustix::io::Result<Vec<PathBuf>> {
         let path = base.join(name);
         let is_mine = rustix::fs::statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW)
             .is_ok_and(|stat| stat.st_uid == me.as_raw());
-        match hold(&path) {
-            Ok(_free) if is_mine => abandoned.push(path),
-            Ok(_) | Err(Errno::WOULDBLOCK) | Err(_) => {}
+        // Whoever uses it holds the lock.
+        if is_mine && hold(&path).is_ok() {
+            abandoned.push(path);
         }
     }
     Ok(abandoned)

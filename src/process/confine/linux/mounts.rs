@@ -91,6 +91,7 @@ fn close(table: &[Mount]) -> usize {
         .count()
 }
 
+#[derive(Clone, Copy)]
 enum Flip {
     Close,
     Open,
