@@ -74,7 +74,7 @@ ways! {
     the_persons_own_settings_are_not_read: Whole, "cat .killick/settings.local.json; echo end; \
         cat $OUT/secret", Says("net/fetch"), ["end"];
     // A process's root cannot be changed without privileges, and the filter forbids the attempt.
-    another_root_is_not_entered: Src, "chroot $OUT /bin/true; chroot . true", Untried,
+    another_root_is_not_entered: Src, "PATH=$PATH:/usr/sbin:/sbin; chroot $OUT /bin/true; chroot . true", Untried,
         ["not permitted"];
     shared_memory_of_others_is_not_seen: Src, "ls /dev/shm; echo x > /dev/shm/killick-escape-$$ && \
         ls /dev/shm; echo end; cat $OUT/secret", Untried, ["end"];
