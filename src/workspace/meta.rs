@@ -41,6 +41,6 @@ pub(super) fn file_type(stat: &Stat) -> FileType {
 }
 
 /// Widens one of stat's numbers, whose types differ by platform; a negative one becomes the greatest.
-fn number(n: impl TryInto<u64>) -> u64 {
+pub(super) fn number(n: impl TryInto<u64>) -> u64 {
     n.try_into().unwrap_or(u64::MAX)
 }

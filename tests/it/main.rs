@@ -9,6 +9,7 @@
 
 mod approvals;
 mod commands;
+mod escape;
 mod flow;
 mod grammar;
 mod hashline;

@@ -16,6 +16,9 @@ const PREFIX: &str = "killick-";
 /// How many digits follow the prefix.
 const N_DIGITS: usize = 16;
 
+/// How often a folder is made before that counts as hopeless.
+const MAX_TRIES: usize = 16;
+
 /// A folder of a session's own, removed with all in it when this is dropped.
 #[derive(Debug)]
 pub struct PrivateTemp {
@@ -29,18 +32,19 @@ impl PrivateTemp {
     pub fn make(base: &Path) -> Result<Self, ConfineError> {
         let base = base.canonicalize().map_err(ConfineError::path("find", base))?;
         remove_abandoned(&base);
-        let mut noise = [0; N_DIGITS / 2];
-        getrandom(&mut noise, GetRandomFlags::empty())
-            .map_err(ConfineError::process("get random bytes"))?;
-        let path = base.join(format!("{PREFIX}{:016x}", u64::from_le_bytes(noise)));
-        rustix::fs::mkdir(&path, Mode::RWXU).map_err(ConfineError::path("make", &path))?;
-        match hold(&path) {
-            Ok(held) => Ok(Self { path, _held: held }),
-            Err(error) => {
-                remove(&path);
-                Err(ConfineError::path("lock", &path)(error))
+        let mut tried = base.clone();
+        for _ in 0..MAX_TRIES {
+            tried = base.join(name()?);
+            rustix::fs::mkdir(&tried, Mode::RWXU)
+                .map_err(ConfineError::path("make", &tried))?;
+            // Somebody who tidied up may have taken it for abandoned before it was held.
+            if let Ok(held) = hold(&tried)
+                && is_at(&held, &tried)
+            {
+                return Ok(Self { path: tried, _held: held });
             }
         }
+        Err(ConfineError::path("keep", &tried)(Errno::AGAIN))
     }
 
     /// Returns the folder's absolute path without symlinks.
@@ -72,13 +76,26 @@ fn remove(path: &Path) {
 }
 
 fn remove_abandoned(base: &Path) {
-    for path in abandoned(base).unwrap_or_default() {
+    for (path, _held) in abandoned(base).unwrap_or_default() {
         remove(&path);
     }
 }
 
-/// Returns the folders of ours that nobody uses any more.
-fn abandoned(base: &Path) -> rustix::io::Result<Vec<PathBuf>> {
+fn name() -> Result<String, ConfineError> {
+    let mut noise = [0; N_DIGITS / 2];
+    getrandom(&mut noise, GetRandomFlags::empty())
+        .map_err(ConfineError::process("get random bytes"))?;
+    Ok(format!("{PREFIX}{:016x}", u64::from_le_bytes(noise)))
+}
+
+fn is_at(held: &OwnedFd, path: &Path) -> bool {
+    let there = rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW);
+    let here = rustix::fs::fstat(held);
+    matches!((here, there), (Ok(a), Ok(b)) if (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino))
+}
+
+/// Returns the folders of ours that nobody uses any more, each held so that nobody begins to.
+fn abandoned(base: &Path) -> rustix::io::Result<Vec<(PathBuf, OwnedFd)>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let dir = rustix::fs::openat(CWD, base, flags, Mode::empty())?;
     let me = rustix::process::geteuid();
@@ -92,9 +109,9 @@ fn abandoned(base: &Path) -> rustix::io::Result<Vec<PathBuf>> {
         let path = base.join(name);
         let is_mine = rustix::fs::statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW)
             .is_ok_and(|stat| stat.st_uid == me.as_raw());
-        match hold(&path) {
-            Ok(_free) if is_mine => abandoned.push(path),
-            Ok(_) | Err(Errno::WOULDBLOCK) | Err(_) => {}
+        // Whoever uses it holds the lock.
+        if is_mine && let Ok(held) = hold(&path) {
+            abandoned.push((path, held));
         }
     }
     Ok(abandoned)

@@ -108,7 +108,7 @@ const NAMESPACES: &[libc::c_int] = &[
 ];
 
 /// Requests that put characters into a terminal as if they had been typed there.
-const TYPING: [u64; 2] = [libc::TIOCSTI as u64, 0x541c /* TIOCLINUX */];
+const TYPING: [u64; 2] = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
 
 /// `personality` that asks and changes nothing.
 const ASK_PERSONALITY: u64 = 0xffff_ffff;

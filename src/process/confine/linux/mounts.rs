@@ -91,6 +91,7 @@ fn close(table: &[Mount]) -> usize {
         .count()
 }
 
+#[derive(Clone, Copy)]
 enum Flip {
     Close,
     Open,
@@ -150,8 +151,10 @@ fn seal(
     holes: &[&Path],
     table: &[Mount],
 ) -> Result<(), ConfineError> {
-    let kept = confinement.sealed.iter().chain(&confinement.hidden);
-    let ways: BTreeSet<&Path> = kept.flat_map(|path| way(path, holes)).collect();
+    // Nothing below what is sealed needs a way of its own; that would be a mount that is not read-only.
+    let kept =
+        outermost(confinement.sealed.iter().chain(&confinement.hidden).map(PathBuf::as_path));
+    let ways: BTreeSet<&Path> = kept.into_iter().flat_map(|path| way(path, holes)).collect();
     for folder in ways {
         bind(folder)?;
     }

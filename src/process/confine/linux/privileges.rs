@@ -22,13 +22,13 @@ pub(super) fn drop(sockets: Sockets) -> Result<(), ConfineError> {
     let kept = kept(sockets);
     set_no_new_privs(true).map_err(ConfineError::process("forbid new privileges"))?;
     for capability in CapabilitySet::all().difference(kept).iter_names().map(|(_, one)| one) {
-        // Without the right to do it there is nothing in the set that could be used: see above.
-        match capability_is_in_bounding_set(capability) {
-            Ok(true) => match remove_capability_from_bounding_set(capability) {
-                Ok(()) | Err(Errno::PERM) => {}
-                Err(error) => return Err(ConfineError::process("bound privileges")(error)),
-            },
-            Ok(false) | Err(_) => {}
+        if !capability_is_in_bounding_set(capability).unwrap_or(false) {
+            continue;
+        }
+        match remove_capability_from_bounding_set(capability) {
+            // Who may not do that has no new privileges to hope for: see above.
+            Ok(()) | Err(Errno::PERM) => {}
+            Err(error) => return Err(ConfineError::process("bound privileges")(error)),
         }
     }
     let held = rustix::thread::capabilities(None)
