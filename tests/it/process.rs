@@ -63,7 +63,7 @@ impl Served {
         }
     }
 
-    fn ask(&mut self, tool: &str, arguments: Value) -> u64 {
+    fn ask(&mut self, tool: &str, arguments: &Value) -> u64 {
         self.n_asked += 1;
         self.send(&json!({
             "jsonrpc": "2.0", "id": self.n_asked, "method": "tools/call",
@@ -74,7 +74,7 @@ impl Served {
 
     /// Runs a tool; returns its text and its details.
     fn call(&mut self, tool: &str, arguments: Value) -> (String, Value) {
-        let id = self.ask(tool, arguments);
+        let id = self.ask(tool, &arguments);
         let answer = self.answer(id);
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
@@ -169,7 +169,7 @@ fn a_time_out_ends_everything_that_a_command_started() {
 #[test]
 fn a_withdrawn_call_ends_its_command() {
     let mut served = Served::new();
-    let id = served.ask("bash", json!({"command": "sleep 300 & setsid sleep 300"}));
+    let id = served.ask("bash", &json!({"command": "sleep 300 & setsid sleep 300"}));
     served.settle(4);
     served.send(&json!({
         "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}
@@ -234,7 +234,7 @@ fn output_without_end_is_counted_and_not_kept() {
 fn two_hundred_commands_run_side_by_side() {
     let mut served = Served::new();
     let ids: Vec<(u64, u64)> = (0..200)
-        .map(|n| (served.ask("bash", json!({"command": format!("echo {n}; cat")})), n))
+        .map(|n| (served.ask("bash", &json!({"command": format!("echo {n}; cat")})), n))
         .collect();
     let mut answers = std::collections::HashMap::new();
     let mut line = String::new();
