@@ -105,3 +105,21 @@ fn privileges_are_given_up_in_every_set() {
     }
     assert_eq!(run.out.lines().count(), 5, "{run:?}");
 }
+
+#[test]
+fn shared_memory_by_number_is_not_that_of_the_user() {
+    if !sandbox_is_there() {
+        return;
+    }
+    let world = World::new(Scope::Src);
+    let key = 0x6b69_0000 + std::process::id() % 0xffff;
+    let made = world.free(&format!("perl -e 'print shmget({key}, 4096, 01600)'"));
+    let look = format!("perl -e 'print defined shmget({key}, 0, 0) ? \"seen\" : \"not: $!\"'");
+    let seen = world.free(&look);
+    let runs = [Hold::Mounts, Hold::LandlockAlone].map(|hold| world.held(hold, &look));
+    world.free(&format!("perl -e 'shmctl({}, 0, 0)'", made.out));
+    assert_eq!(seen.out, "seen", "{made:?}");
+    for run in runs {
+        assert!(run.out.contains("not: "), "{run:?}");
+    }
+}

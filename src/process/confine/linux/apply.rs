@@ -2,6 +2,7 @@
 //! the filter of system calls forbids what all of them needed.
 
 use super::carve::Grants;
+use super::filter::Queues;
 use super::{filter, mounts, privileges, rules};
 use crate::process::confine::{ConfineError, Confinement, Enforced, Gap, LEAST_ABI, Mounts};
 
@@ -20,7 +21,11 @@ pub fn apply(confinement: &Confinement) -> Result<Enforced, ConfineError> {
     };
     privileges::drop(confinement.sockets)?;
     let abi = rules::restrict(&grants, confinement.sockets)?;
-    filter::install(confinement.sockets)?;
+    let queues = match &laid.mounts {
+        Mounts::Laid => Queues::Own,
+        Mounts::Without { .. } => Queues::None,
+    };
+    filter::install(confinement.sockets, queues)?;
     Ok(Enforced { landlock_abi: abi, mounts: laid.mounts, gaps: gaps(abi, laid.n_untouched) })
 }
 

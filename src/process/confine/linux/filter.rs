@@ -96,6 +96,32 @@ const OF_SOCKETS: &[i64] = &[
     libc::SYS_accept4,
 ];
 
+/// Shared memory, semaphores and queues by number, which all of the user's processes share.
+const BY_NUMBER: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// Whose shared memory and queues by number a process sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Queues {
+    /// Those of its own name space.
+    Own,
+    /// None, since they would be the user's.
+    None,
+}
+
 /// The flags of `clone` that make name spaces.
 const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWNS,
@@ -114,16 +140,16 @@ const TYPING: [u64; 2] = [0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */];
 const ASK_PERSONALITY: u64 = 0xffff_ffff;
 
 /// Puts the filters on; every one holds from then on, and the strictest answer counts.
-pub(super) fn install(sockets: Sockets) -> Result<(), ConfineError> {
-    for program in programs(sockets)? {
+pub(super) fn install(sockets: Sockets, queues: Queues) -> Result<(), ConfineError> {
+    for program in programs(sockets, queues)? {
         apply_filter(&program).map_err(|error| ConfineError::Seccomp(Box::new(error)))?;
     }
     Ok(())
 }
 
-fn programs(sockets: Sockets) -> Result<Vec<BpfProgram>, ConfineError> {
+fn programs(sockets: Sockets, queues: Queues) -> Result<Vec<BpfProgram>, ConfineError> {
     let mut programs = vec![
-        program(denied()?, libc::EPERM)?,
+        program(denied(queues)?, libc::EPERM)?,
         program(of_sockets(sockets)?, libc::EACCES)?,
         // Its flags lie in memory, where no filter can look; libraries then do with `clone`.
         program([(libc::SYS_clone3, Vec::new())].into(), libc::ENOSYS)?,
@@ -148,8 +174,13 @@ fn wrong(error: seccompiler::BackendError) -> ConfineError {
     ConfineError::Seccomp(Box::new(error))
 }
 
-fn denied() -> Result<Rules, ConfineError> {
-    let mut rules: Rules = DENIED.iter().map(|&number| (number, Vec::new())).collect();
+fn denied(queues: Queues) -> Result<Rules, ConfineError> {
+    let by_number = match queues {
+        Queues::Own => &[],
+        Queues::None => BY_NUMBER,
+    };
+    let always = DENIED.iter().chain(by_number);
+    let mut rules: Rules = always.map(|&number| (number, Vec::new())).collect();
     let namespaces = NAMESPACES.iter().map(|&flag| {
         let flag = u64::from(flag.cast_unsigned());
         rule(&[int(0, SeccompCmpOp::MaskedEq(flag), flag)?])
@@ -238,7 +269,7 @@ mod tests {
     #[test]
     fn the_filters_compile_and_are_short_enough_for_the_kernel() {
         for sockets in [Sockets::Pairs, Sockets::Internet] {
-            for program in programs(sockets).unwrap() {
+            for program in programs(sockets, Queues::None).unwrap() {
                 assert!(program.len() < 1000, "{}", program.len());
             }
         }
@@ -246,7 +277,7 @@ mod tests {
 
     #[test]
     fn no_number_is_denied_twice() {
-        let rules = denied().unwrap();
-        assert_eq!(rules.len(), DENIED.len() + 4);
+        let rules = denied(Queues::None).unwrap();
+        assert_eq!(rules.len(), DENIED.len() + BY_NUMBER.len() + 4);
     }
 }

@@ -55,11 +55,13 @@ pub(super) fn lay(confinement: &Confinement) -> Result<Laid, ConfineError> {
     Ok(Laid { mounts: Mounts::Laid, n_untouched })
 }
 
-/// Enters a mount namespace of its own whose mounts nobody else sees; in a user namespace if need be.
+/// Enters name spaces of its own, whose mounts and queues nobody else sees; in a user namespace if need be.
 fn enter() -> io::Result<()> {
-    if unshare(CloneFlags::CLONE_NEWNS).is_err() {
+    // The user's other programs share memory and queues by numbers, which no path leads to.
+    let own = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+    if unshare(own).is_err() {
         let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-        unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
+        unshare(CloneFlags::CLONE_NEWUSER | own)?;
         put("/proc/self/setgroups", "deny")?;
         put("/proc/self/uid_map", &format!("{0} {0} 1", user.as_raw()))?;
         put("/proc/self/gid_map", &format!("{0} {0} 1", group.as_raw()))?;
