@@ -74,13 +74,15 @@ impl Pump {
         let mut exit = None;
         let end = self.serve(&mut exit);
         if matches!(end, End::Lost) {
-            // What it stood above has come to this process.
             let _killed = self.supervisor.kill();
+        }
+        // Its socket closes before its children change their parent; with its end they have.
+        let _ended = self.supervisor.wait();
+        strays::forget(&self.supervisor);
+        if matches!(end, End::Lost) {
             strays::end();
         }
         self.drain();
-        let _ended = self.supervisor.wait();
-        strays::forget(&self.supervisor);
         let mut state = self.shared.lock();
         state.stdout.finish();
         state.stderr.finish();

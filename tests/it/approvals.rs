@@ -297,7 +297,7 @@ fn several_demands_of_one_call_are_one_question() {
 }
 
 #[test]
-fn questions_are_put_one_at_a_time_in_the_order_of_the_calls() {
+fn questions_are_put_one_at_a_time() {
     let scratch = Scratch::new(&json!({"ask": ["file/read"]}));
     for name in ["a", "b", "c"] {
         fs::write(scratch.path(name), "x\n").unwrap();
@@ -319,8 +319,11 @@ fn questions_are_put_one_at_a_time_in_the_order_of_the_calls() {
         assert!(early.is_err());
         tokio::join!(a, read("b"), read("a"), read("c"))
     });
-    let codes = [a, b, again, c].map(|outcome| outcome.error.map(|problem| problem.code));
-    assert_eq!(codes, [None, Some(Code::Declined), None, None]);
+    let [a, b, again, c] =
+        [a, b, again, c].map(|outcome| outcome.error.map(|problem| problem.code));
+    assert_eq!([a, again], [None, None]);
+    // Calls that only read are understood side by side; either may come to be asked first.
+    assert!([[b, c], [c, b]].contains(&[Some(Code::Declined), None]), "{b:?} {c:?}");
     assert_eq!(person.asked().len(), 3, "the answer for the session confirms the same again");
     assert_eq!(person.most_open.load(Ordering::SeqCst), 1);
     assert_eq!(person.demands()[0], "file/read on a");

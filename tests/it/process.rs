@@ -73,8 +73,8 @@ impl Served {
     }
 
     /// Runs a tool; returns its text and its details.
-    fn call(&mut self, tool: &str, arguments: Value) -> (String, Value) {
-        let id = self.ask(tool, &arguments);
+    fn call(&mut self, tool: &str, arguments: &Value) -> (String, Value) {
+        let id = self.ask(tool, arguments);
         let answer = self.answer(id);
         let result = &answer["result"];
         let text = result["content"][0]["text"].as_str().unwrap_or_default().to_owned();
@@ -82,7 +82,7 @@ impl Served {
     }
 
     fn bash(&mut self, line: &str) -> String {
-        self.call("bash", json!({"command": line})).0
+        self.call("bash", &json!({"command": line})).0
     }
 
     /// Returns how many processes carry this test's mark, beside killick itself.
@@ -141,9 +141,9 @@ fn a_process_that_holds_the_pipes_holds_no_call() {
             "{text}"
         );
     }
-    let (_, details) = served.call("jobs", json!({}));
+    let (_, details) = served.call("jobs", &json!({}));
     for job in details["jobs"].as_array().unwrap().clone() {
-        served.call("job_kill", json!({"job": job["job"]}));
+        served.call("job_kill", &json!({"job": job["job"]}));
     }
     served.settle(0);
     assert_eq!(served.bash("echo on"), "on");
@@ -159,7 +159,7 @@ fn a_time_out_ends_everything_that_a_command_started() {
         "trap '' TERM; (trap '' TERM; setsid sh -c 'trap \"\" TERM; sleep 300; sleep 300' &) ; sleep 300; sleep 300",
         "sh -c 'sh -c \"sleep 300 & sleep 300 &\" & exit' ; sleep 300",
     ] {
-        let (text, _) = served.call("bash", json!({"command": line, "timeout": 1}));
+        let (text, _) = served.call("bash", &json!({"command": line, "timeout": 1}));
         assert!(text.starts_with("timeout: Command timed out after 1 second."), "{text}");
         served.settle(0);
     }
@@ -181,7 +181,8 @@ fn a_withdrawn_call_ends_its_command() {
 #[test]
 fn nothing_outlives_killick_however_it_ends() {
     let mut served = Served::new();
-    served.call("bash", json!({"command": "setsid sleep 300 & sleep 300", "background": true}));
+    served
+        .call("bash", &json!({"command": "setsid sleep 300 & sleep 300", "background": true}));
     served.settle(4);
     served.child.kill().unwrap();
     served.child.wait().unwrap();
@@ -206,7 +207,7 @@ fn a_crowd_that_grows_while_it_is_ended_is_ended() {
     let mut served = Served::new();
     // At most 2^7 of them, each deaf to the request.
     let line = "f() { trap '' TERM; [ $1 -lt 7 ] && { f $(($1+1)) & f $(($1+1)) & }; sleep 300; sleep 300; }; f 0";
-    served.call("bash", json!({"command": line, "timeout": 1}));
+    served.call("bash", &json!({"command": line, "timeout": 1}));
     served.settle(0);
     // Dead ones that nobody waits for.
     served.bash("for i in $(seq 200); do sh -c 'true' & done; exec true");
@@ -219,7 +220,7 @@ fn output_without_end_is_counted_and_not_kept() {
     let mut served = Served::new();
     let (text, details) = served.call(
         "bash",
-        json!({"command": "head -c 1000000000 /dev/zero | tr '\\0' x", "timeout": 120}),
+        &json!({"command": "head -c 1000000000 /dev/zero | tr '\\0' x", "timeout": 120}),
     );
     assert!(
         text.ends_with("[stdout truncated: 998951424 characters dropped]"),
@@ -255,20 +256,20 @@ fn two_hundred_commands_run_side_by_side() {
 fn a_background_job_tells_what_is_new_and_how_it_ended() {
     let mut served = Served::new();
     let line = "echo one; while [ ! -e go ]; do sleep 0.05; done; echo two; exit 3";
-    let (text, _) = served.call("bash", json!({"command": line, "background": true}));
+    let (text, _) = served.call("bash", &json!({"command": line, "background": true}));
     assert_eq!(text, "Started job 1");
     let mut seen = String::new();
     while !seen.contains("one") {
-        seen = served.call("job_output", json!({"job": 1})).0;
+        seen = served.call("job_output", &json!({"job": 1})).0;
     }
     assert_eq!(seen, "one\n[job 1: running]");
     fs::write(served.home.path().join("go"), "").unwrap();
     while !seen.contains("exit 3") {
-        let (text, _) = served.call("job_output", json!({"job": 1}));
+        let (text, _) = served.call("job_output", &json!({"job": 1}));
         seen = if text.contains("two") { text } else { seen.replace("one", "") + &text };
     }
     assert!(seen.contains("two") && !seen.contains("one"), "{seen}");
-    let (text, _) = served.call("job_output", json!({"job": 9}));
+    let (text, _) = served.call("job_output", &json!({"job": 9}));
     assert_eq!(text, "no_such_job: there is no job 9; the jobs are 1.\nnothing was run");
     served.settle(0);
 }
@@ -294,11 +295,43 @@ fn odd_ends_and_streams_are_told_as_they_are() {
     ] {
         assert_eq!(served.bash(line), wanted, "{line}");
     }
-    let (text, _) = served.call("bash", json!({"command": "x".repeat(131_072)}));
+    let (text, _) = served.call("bash", &json!({"command": "x".repeat(131_072)}));
     assert!(text.starts_with("bad_arg: `command` has 131072 bytes"), "{text}");
     let (text, _) =
-        served.call("bash", json!({"command": "true #".to_owned() + &"x".repeat(131_000)}));
+        served.call("bash", &json!({"command": "true #".to_owned() + &"x".repeat(131_000)}));
     assert_eq!(text, "(no output)");
-    let (text, _) = served.call("bash", json!({"command": "pwd", "directory": "/"}));
+    let (text, _) = served.call("bash", &json!({"command": "pwd", "directory": "/"}));
     assert_eq!(text, "/");
+}
+
+#[test]
+fn a_restricted_session_has_a_shell_that_holds_no_more_than_it() {
+    let home = tempfile::tempdir().unwrap();
+    let ws = home.path().join("ws");
+    fs::create_dir_all(ws.join("src")).unwrap();
+    fs::write(ws.join("kept"), "kept").unwrap();
+    let line = "echo new > src/a; echo lost > kept; kill -9 $PPID; cat kept src/a; echo; printf %s \"$TMPDIR\"";
+    let output = Command::new(env!("CARGO_BIN_EXE_killick"))
+        .args(["--isolated", "--format", "json"])
+        .args(["--capabilities", "file/read,file/write(src/**),process/exec"])
+        .args(["call", "bash", &json!({"command": line}).to_string()])
+        .env_clear()
+        .env("HOME", home.path())
+        .env("PATH", "/usr/bin:/bin")
+        .current_dir(&ws)
+        .output()
+        .unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    if told["error"]["code"] == "sandbox_unavailable" {
+        let modules = fs::read_to_string("/sys/kernel/security/lsm").unwrap_or_default();
+        assert!(!modules.contains("landlock"), "there is Landlock, and yet: {told}");
+        assert!(!ws.join("src/a").exists());
+        return;
+    }
+    let stdout = told["details"]["stdout"].as_str().unwrap();
+    let (files, temp) = stdout.split_once("\n\n").unwrap();
+    assert_eq!(files, "keptnew", "{told}");
+    assert!(!Path::new(temp).exists(), "the temporary folder is left at {temp}");
+    assert!(told["details"]["sandbox"]["landlock_abi"].as_u64().unwrap() >= 3, "{told}");
+    assert_eq!(fs::read_to_string(ws.join("kept")).unwrap(), "kept");
 }

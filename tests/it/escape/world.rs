@@ -164,7 +164,7 @@ impl World {
 
     /// Runs a command with all that the user may do.
     pub(super) fn free(&self, command: &str) -> Run {
-        self.run(&mut self.shell(&[], command))
+        self.run(&mut Self::shell(&[], command))
     }
 
     /// Runs a command in the restricted session's shell.
@@ -189,10 +189,10 @@ impl World {
             fs::write(&outer, serde_json::to_string(&everything).unwrap()).unwrap();
             words.splice(0..0, [confined().into_os_string(), outer.into_os_string()]);
         }
-        self.run(&mut self.shell(&words, command))
+        self.run(&mut Self::shell(&words, command))
     }
 
-    fn shell(&self, before: &[OsString], command: &str) -> Command {
+    fn shell(before: &[OsString], command: &str) -> Command {
         let mut words: Vec<OsString> = before.to_vec();
         words.extend(["sh", "-c", command].map(OsString::from));
         let mut shell = Command::new(&words[0]);
