@@ -1,7 +1,7 @@
 //! Repositories' stores: what git runs for the user must not be what a restricted shell wrote.
 
 use super::world::Free::{Changes, Untried};
-use super::world::{Hold, Scope, World, sandbox_is_there, ways};
+use super::world::{Hold, Scope, World, holds, ways};
 
 ways! {
     // A mount that is read-only; without mounts Landlock, which has no rule for the store.
@@ -65,7 +65,7 @@ ways! {
 
 #[test]
 fn with_git_store_the_shell_writes_stores_and_still_no_settings() {
-    if !sandbox_is_there() {
+    if !holds().contains(&Hold::Mounts) {
         return;
     }
     let world = World::new(Scope::Whole).with("git/store");
@@ -76,7 +76,7 @@ fn with_git_store_the_shell_writes_stores_and_still_no_settings() {
 
 #[test]
 fn a_store_that_comes_while_a_command_runs_is_kept_from_the_next() {
-    if !sandbox_is_there() {
+    if !holds().contains(&Hold::Mounts) {
         return;
     }
     let world = World::new(Scope::Whole);
@@ -89,13 +89,13 @@ fn a_store_that_comes_while_a_command_runs_is_kept_from_the_next() {
 
 #[test]
 fn a_symlink_for_a_store_is_kept_with_what_it_leads_to() {
-    if !sandbox_is_there() {
+    if !holds().contains(&Hold::Mounts) {
         return;
     }
     let world = World::new(Scope::Whole);
     std::fs::create_dir_all(world.path("ws/linked/real")).unwrap();
     std::os::unix::fs::symlink("real", world.path("ws/linked/.git")).unwrap();
-    for hold in [Hold::Mounts, Hold::LandlockAlone] {
+    for hold in holds() {
         for command in
             ["echo x > linked/real/config", "rm linked/.git", "ln -sfn /tmp linked/.git"]
         {
@@ -107,4 +107,35 @@ fn a_symlink_for_a_store_is_kept_with_what_it_leads_to() {
         std::fs::read_link(world.path("ws/linked/.git")).unwrap().to_str(),
         Some("real")
     );
+}
+
+#[test]
+fn a_folder_that_is_moved_about_meanwhile_takes_no_store_out_of_sight() {
+    for hold in holds() {
+        let world = World::new(Scope::Src);
+        let before = world.picture();
+        // One command moves what it can as fast as it can, while others look for a moment to write.
+        let mover = world.start(
+            hold,
+            "perl -e 'my $end = time + 3; while (time < $end) { for (qw(sub sub/deep work tree bare away)) { \
+             rename(\"src/$_\", \"src/moved\"); rename(\"src/moved\", \"src/$_\") } }'",
+        );
+        let writers: Vec<_> = (0..8)
+            .map(|_| {
+                world.start(
+                    hold,
+                    "for s in src/sub/deep/.git src/moved/.git src/moved/deep/.git src/bare src/away src/moved; do \
+                     echo evil >> $s/config; done",
+                )
+            })
+            .collect();
+        for child in writers.into_iter().chain([mover]) {
+            child.wait_with_output().unwrap();
+        }
+        let after = world.picture();
+        for path in ["src/sub/deep/.git/config", "src/bare/config", "src/away/config"] {
+            let path = world.path(&format!("ws/{path}"));
+            assert_eq!(after.get(&path), before.get(&path), "{hold:?} {}", path.display());
+        }
+    }
 }

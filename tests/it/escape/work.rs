@@ -4,9 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::world::{Hold, Run, Scope, World, sandbox_is_there};
-
-const HOLDS: [Hold; 2] = [Hold::Mounts, Hold::LandlockAlone];
+use super::world::{Run, Scope, World, holds};
 
 fn is_there(program: &str) -> bool {
     let found =
@@ -23,10 +21,10 @@ fn done(run: &Run) {
 
 #[test]
 fn git_tells_the_state_of_a_repository() {
-    if !sandbox_is_there() || !is_there("git") {
+    if !is_there("git") {
         return;
     }
-    for hold in HOLDS {
+    for hold in holds() {
         let world = World::new(Scope::Whole);
         fs::remove_dir_all(world.path("ws/.git")).unwrap();
         done(&world.free(
@@ -44,10 +42,10 @@ fn git_tells_the_state_of_a_repository() {
 
 #[test]
 fn cargo_tests_a_crate() {
-    if !sandbox_is_there() || !is_there("cargo") {
+    if !is_there("cargo") {
         return;
     }
-    for hold in HOLDS {
+    for hold in holds() {
         let world = World::new(Scope::Whole).readable_tools();
         fs::write(
             world.path("ws/Cargo.toml"),
@@ -88,10 +86,10 @@ fn homes() -> String {
 
 #[test]
 fn npm_tests_a_package() {
-    if !sandbox_is_there() || !is_there("npm") {
+    if !is_there("npm") {
         return;
     }
-    for hold in HOLDS {
+    for hold in holds() {
         let world = World::new(Scope::Whole);
         let cache = world.path("npm");
         fs::create_dir(&cache).unwrap();

@@ -1,18 +1,16 @@
 //! A workspace with repositories and settings, a home around it, and shells that are held or not.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 
-use killick::authority::{Entry, Grant};
-use killick::path::RootName;
-use killick::process::confine::{self, Confinement};
-use killick::tools::{Bounds, Extent, Sandbox};
-use killick::workspace::{Access, Root, Workspace};
+use killick::process::confine::{self, Mounts};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// What a shell may write: all of the workspace but stores and settings, or `src` alone.
@@ -153,7 +151,9 @@ impl World {
         for file in ["ws/src/tree/.git", "ws/src/parted/.git"] {
             take(&self.path(file), &mut picture);
         }
-        for top in ["out", ".config", ".local", ".ssh", ".bashrc"] {
+        // killick itself writes its state; a shell might, by these names.
+        let state = [".local/state/killick/trust.json", ".local/state/killick/x"];
+        for top in ["out", ".config", ".ssh", ".bashrc"].iter().chain(&state) {
             take(&self.path(top), &mut picture);
         }
         if self.scope == Scope::Src {
@@ -164,54 +164,8 @@ impl World {
 
     /// Runs a command with all that the user may do.
     pub(super) fn free(&self, command: &str) -> Run {
-        self.run(&mut Self::shell(&[], command))
-    }
-
-    /// Runs a command in the restricted session's shell.
-    pub(super) fn held(&self, hold: Hold, command: &str) -> Run {
-        let temp = tempfile::tempdir().unwrap();
-        let file = temp.path().join("confinement.json");
-        let sandbox = self.sandbox();
-        let confinement = sandbox.confinement().unwrap().unwrap();
-        fs::write(&file, serde_json::to_string(&confinement).unwrap()).unwrap();
-        let mut words = vec![confined().into_os_string(), file.into_os_string()];
-        if hold == Hold::LandlockAlone {
-            // Inside a sandbox that lets everything be written there is no second mount namespace.
-            let everything = Confinement {
-                readable: vec!["/".into()],
-                writable: vec!["/".into()],
-                sealed: Vec::new(),
-                hidden: Vec::new(),
-                temp: "/nonexistent".into(),
-                sockets: confine::Sockets::Internet,
-            };
-            let outer = temp.path().join("outer.json");
-            fs::write(&outer, serde_json::to_string(&everything).unwrap()).unwrap();
-            words.splice(0..0, [confined().into_os_string(), outer.into_os_string()]);
-        }
-        self.run(&mut Self::shell(&words, command))
-    }
-
-    fn shell(before: &[OsString], command: &str) -> Command {
-        let mut words: Vec<OsString> = before.to_vec();
-        words.extend(["sh", "-c", command].map(OsString::from));
-        let mut shell = Command::new(&words[0]);
-        shell.args(&words[1..]);
-        shell
-    }
-
-    fn run(&self, shell: &mut Command) -> Run {
-        let output = shell
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.path(""))
-            .env("OUT", self.path("out"))
-            .env("WS", self.path("ws"))
-            .env("KILLICK", env!("CARGO_BIN_EXE_killick"))
-            .current_dir(self.path("ws"))
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
+        let mut shell = self.at_home(Command::new("sh"));
+        let output = shell.args(["-c", command]).stdin(Stdio::null()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Run {
             status: output.status.code().unwrap_or(-1),
@@ -220,28 +174,68 @@ impl World {
         }
     }
 
-    fn sandbox(&self) -> Sandbox {
-        let entries: Vec<_> =
-            self.capabilities.iter().map(|entry| Entry::parse(entry).unwrap()).collect();
-        let main = Root::open(RootName::workspace(), &self.path("ws"), Access::Write).unwrap();
-        let extent = Extent {
-            writable: self.writable.clone(),
-            readable: self.readable.clone(),
-            sealed: vec![self.path(".config/killick")],
-            state: vec![self.path(".local/state/killick")],
-            temp: std::env::temp_dir(),
-        };
-        let bounds = Bounds::new(
-            Grant::from_entries(&entries),
-            Workspace::open(main, Vec::new()),
-            extent,
-        );
-        Sandbox::On(Box::new(bounds))
+    /// Runs a command in the restricted session's shell.
+    pub(super) fn held(&self, hold: Hold, command: &str) -> Run {
+        let output = self.start(hold, command).wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let outcome: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {said}"));
+        let details = &outcome["details"];
+        let text = |key: &str| details[key].as_str().unwrap_or_default().to_owned();
+        if let Some(code) = outcome["error"]["code"].as_str() {
+            assert_eq!(code, "exit_status", "{outcome}");
+        }
+        let laid = &details["sandbox"]["mounts"];
+        assert_eq!(laid == "laid", hold == Hold::Mounts, "{outcome}");
+        Run {
+            status: details["exit_code"]
+                .as_i64()
+                .map_or(-1, |code| i32::try_from(code).unwrap()),
+            out: text("stdout"),
+            err: text("stderr"),
+        }
     }
-}
 
-fn confined() -> PathBuf {
-    Path::new(env!("CARGO_BIN_EXE_killick")).with_file_name("examples").join("confined")
+    /// Starts a command in the restricted session's shell.
+    pub(super) fn start(&self, hold: Hold, command: &str) -> Child {
+        let settings = self.path("settings.json");
+        let lists = json!({"bash": {"writable": self.writable, "readable": self.readable}});
+        fs::write(&settings, lists.to_string()).unwrap();
+        let killick = env!("CARGO_BIN_EXE_killick");
+        let mut run = match hold {
+            Hold::Mounts => self.at_home(Command::new(killick)),
+            Hold::LandlockAlone if level() == Some(Hold::LandlockAlone) => {
+                self.at_home(Command::new(killick))
+            }
+            Hold::LandlockAlone => {
+                // In a user namespace of its own a process may say that there be no mount namespaces.
+                let mut run = self.at_home(Command::new("unshare"));
+                let none = "echo 0 > /proc/sys/user/max_mnt_namespaces; exec \"$@\"";
+                run.args(["-r", "--", "sh", "-c", none, "sh", killick]);
+                run
+            }
+        };
+        run.arg("--settings").arg(&settings);
+        run.args(["--capabilities", &self.capabilities.join(",")]);
+        run.args(["--format", "json", "call", "bash", "-"]);
+        run.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = run.spawn().unwrap();
+        let arguments = json!({"command": command, "timeout": 300}).to_string();
+        child.stdin.take().unwrap().write_all(arguments.as_bytes()).unwrap();
+        child
+    }
+
+    fn at_home(&self, mut command: Command) -> Command {
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.path(""))
+            .env("OUT", self.path("out"))
+            .env("WS", self.path("ws"))
+            .env("KILLICK", env!("CARGO_BIN_EXE_killick"))
+            .current_dir(self.path("ws"));
+        command
+    }
 }
 
 fn take(path: &Path, picture: &mut Picture) {
@@ -286,7 +280,7 @@ pub(super) struct Way {
 impl Way {
     /// Goes the way, and checks that it leads nowhere.
     pub(super) fn leads_nowhere(&self) {
-        if !sandbox_is_there() {
+        if holds().is_empty() {
             return;
         }
         let world = World::new(self.scope);
@@ -302,7 +296,7 @@ impl Way {
             }
             Free::Untried => {}
         }
-        for hold in [Hold::Mounts, Hold::LandlockAlone] {
+        for hold in holds() {
             let world = World::new(self.scope);
             let before = world.picture();
             let run = world.held(hold, self.command);
@@ -322,17 +316,47 @@ impl Way {
     }
 }
 
-/// Returns whether the kernel can hold a shell; where it cannot, checks that it is said so.
-pub(super) fn sandbox_is_there() -> bool {
-    match confine::ask(Path::new(env!("CARGO_BIN_EXE_killick"))) {
-        Ok(_) => true,
-        Err(error) => {
-            let landlock = fs::read_to_string("/sys/kernel/security/lsm").unwrap_or_default();
-            assert!(!landlock.contains("landlock"), "there is Landlock, and yet: {error}");
-            println!("no sandbox here ({error}): checked that nothing would be run instead");
-            false
+/// Returns how a shell can be held here: with mounts, without them, or both in turn.
+///
+/// Where the kernel cannot hold one at all, checks that this is said and nothing is run.
+pub(super) fn holds() -> Vec<Hold> {
+    match level() {
+        None => Vec::new(),
+        Some(Hold::LandlockAlone) => {
+            println!("no mount namespace can be had here: gone without mounts only");
+            vec![Hold::LandlockAlone]
+        }
+        Some(Hold::Mounts) => {
+            let none = Command::new("unshare").args(["-r", "true"]).output();
+            if none.is_ok_and(|output| output.status.success()) {
+                return vec![Hold::Mounts, Hold::LandlockAlone];
+            }
+            println!("no user namespace can be had here: gone with mounts only");
+            vec![Hold::Mounts]
         }
     }
+}
+
+fn level() -> Option<Hold> {
+    static LEVEL: OnceLock<Option<Hold>> = OnceLock::new();
+    *LEVEL.get_or_init(|| match confine::ask(Path::new(env!("CARGO_BIN_EXE_killick"))) {
+        Ok(held) => Some(match held.mounts {
+            Mounts::Laid => Hold::Mounts,
+            Mounts::Without { .. } => Hold::LandlockAlone,
+        }),
+        Err(error) => {
+            let modules = fs::read_to_string("/sys/kernel/security/lsm").unwrap_or_default();
+            assert!(!modules.contains("landlock"), "there is Landlock, and yet: {error}");
+            println!("no sandbox here ({error}): it is checked that nothing runs instead");
+            let world = World::new(Scope::Src);
+            let child = world.start(Hold::Mounts, "touch src/ran");
+            let output = child.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert!(said.contains("sandbox_unavailable"), "{said}");
+            assert!(!world.path("ws/src/ran").exists());
+            None
+        }
+    })
 }
 
 /// Makes a test of each way.
