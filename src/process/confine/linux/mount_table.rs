@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::mount::MountFlags;
 
-/// File systems that may hang when they are looked at, or are somebody else's to judge.
+/// File systems that may hang when their mount is looked at.
 const REMOTE: [&str; 8] = ["autofs", "nfs", "nfs4", "cifs", "smb3", "smbfs", "ceph", "afs"];
 
 /// One mount.
@@ -36,8 +36,8 @@ fn line(line: &[u8]) -> Option<Mount> {
         flags: options
             .split(',')
             .fold(MountFlags::empty(), |flags, option| flags | flag(option)),
-        // Whoever runs at all does not hang on the root, such as a container's own file system.
-        is_remote: point != b"/" && (REMOTE.contains(&kind) || kind.starts_with("fuse")),
+        // Whoever runs at all does not hang on the root.
+        is_remote: point != b"/" && REMOTE.contains(&kind),
     })
 }
 
@@ -81,7 +81,7 @@ mod tests {
     const TABLE: &[u8] = b"27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
         28 27 0:25 / /a\\040b\\134c rw,nosuid,nodev,noatime shared:1 master:2 - tmpfs none ro\n\
         29 27 0:26 / /net ro,relatime - nfs4 host:/x rw\n\
-        31 27 0:26 / / rw,relatime - fuse.fuse-overlayfs x rw\n\
+        31 27 0:26 / / rw,relatime - nfs x rw\n\
         30 27 0:26 / /home/u/s rw,relatime - fuse.sshfs host:/x rw\n\
         nonsense\n";
 
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(mounts[1].flags, MountFlags::NOSUID | MountFlags::NODEV);
         assert_eq!(mounts[2].flags, MountFlags::RDONLY);
         let remote: Vec<_> = mounts.iter().map(|mount| mount.is_remote).collect();
-        assert_eq!(remote, [false, false, true, false, true]);
+        assert_eq!(remote, [false, false, true, false, false]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use nix::sched::{CloneFlags, unshare};
 use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount,
 };
@@ -86,11 +87,18 @@ fn table() -> Result<Vec<Mount>, ConfineError> {
     Ok(mount_table::parse(&bytes))
 }
 
-/// Lays every mount read-only, and returns how many could not be.
+/// Lays every mount read-only, and returns how many could not be and can be reached.
 fn close(table: &[Mount]) -> usize {
     let open = table.iter().filter(|mount| !mount.flags.contains(MountFlags::RDONLY));
-    open.filter(|mount| mount.is_remote || remount(&mount.point, mount, Flip::Close).is_err())
-        .count()
+    open.filter(|mount| mount.is_remote || !is_closed(mount)).count()
+}
+
+fn is_closed(mount: &Mount) -> bool {
+    match remount(&mount.point, mount, Flip::Close) {
+        // Nobody gets there, or another mount lies over it.
+        Ok(()) | Err(Errno::ACCESS | Errno::NOENT | Errno::INVAL) => true,
+        Err(_) => false,
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -111,7 +119,9 @@ fn remount(target: &Path, mount: &Mount, flip: Flip) -> rustix::io::Result<()> {
 
 /// Makes a folder a mount of its own with what is mounted below it, as writable as it all was.
 fn open(hole: &Path, sealed: &[PathBuf], table: &[Mount]) -> Result<(), ConfineError> {
-    if !bind(hole)? {
+    let at = At::open(hole).map_err(ConfineError::path("find", hole))?;
+    // Where a link leads is not what was granted.
+    if at.is_none_or(|at| at.kind == Kind::Link) || !bind(hole)? {
         return Ok(());
     }
     let below = table.iter().filter(|mount| {
