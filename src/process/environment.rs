@@ -32,6 +32,8 @@ const SECRET: &[&[&str]] = &[
     &["PASSPHRASE"],
     &["CREDENTIAL"],
     &["CREDENTIALS"],
+    &["AUTHORIZATION"],
+    &["AUTHTOKEN"],
     &["APIKEY"],
     &["APIKEYS"],
     &["API", "KEY"],
@@ -75,7 +77,7 @@ const ABOUT: &[&str] = &[
 const PUBLIC: &[&[&str]] = &[&["PUBLIC", "KEY"], &["CACHE", "KEY"]];
 
 /// Names that are secret although no word of theirs is.
-const SECRET_NAMES: &[&str] = &["MYSQL_PWD", "DOCKER_AUTH_CONFIG"];
+const SECRET_NAMES: &[&str] = &["MYSQL_PWD", "DOCKER_AUTH_CONFIG", "ANTHROPIC_CUSTOM_HEADERS"];
 
 /// What shells read, run or obey before the command that they are given.
 const SHELL: &[&str] = &[
@@ -187,6 +189,9 @@ mod tests {
     fn names_of_secrets_look_secret() {
         for name in [
             "ANTHROPIC_API_KEY",
+            "ANTHROPIC_CUSTOM_HEADERS",
+            "HTTP_AUTHORIZATION",
+            "npm_config_//packages.example.org/:_authToken",
             "OPENAI_API_KEY",
             "OPENAI_API_KEY_2",
             "MY_APIKEY",

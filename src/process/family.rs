@@ -15,9 +15,14 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 pub(super) struct Process {
     pub(super) pid: Pid,
     parent: i32,
+    pub(super) group: i32,
+    pub(super) session: i32,
     started: u64,
     is_dead: bool,
 }
+
+/// How often all are stopped anew while there are new ones.
+const MAX_SWEEPS: usize = 500;
 
 /// Returns the processes below `top` that have not ended, nearest first.
 pub(super) fn below(top: Pid) -> Vec<Process> {
@@ -29,7 +34,7 @@ pub(super) fn below(top: Pid) -> Vec<Process> {
 /// Returns the processes below `top`, without those that `is_left_out` and what is below them.
 ///
 /// Those that have ended and were not waited for are among them.
-pub(super) fn below_but(top: Pid, is_left_out: &dyn Fn(Pid) -> bool) -> Vec<Process> {
+pub(super) fn below_but(top: Pid, is_left_out: &dyn Fn(&Process) -> bool) -> Vec<Process> {
     let mut children: HashMap<i32, Vec<Process>> = HashMap::new();
     for process in all() {
         children.entry(process.parent).or_default().push(process);
@@ -38,7 +43,7 @@ pub(super) fn below_but(top: Pid, is_left_out: &dyn Fn(Pid) -> bool) -> Vec<Proc
     let mut next = vec![top.as_raw_nonzero().get()];
     while let Some(parent) = next.pop() {
         for process in children.remove(&parent).unwrap_or_default() {
-            if !is_left_out(process.pid) {
+            if !is_left_out(&process) {
                 next.push(process.pid.as_raw_nonzero().get());
                 found.push(process);
             }
@@ -50,7 +55,7 @@ pub(super) fn below_but(top: Pid, is_left_out: &dyn Fn(Pid) -> bool) -> Vec<Proc
 /// Stops every process below `top`, until none is new: what is stopped starts no others.
 pub(super) fn freeze(top: Pid) -> Vec<Process> {
     let mut stopped = HashSet::new();
-    loop {
+    for _ in 0..MAX_SWEEPS {
         let new: Vec<Process> =
             below(top).into_iter().filter(|process| stopped.insert(key(process))).collect();
         if new.is_empty() {
@@ -60,6 +65,7 @@ pub(super) fn freeze(top: Pid) -> Vec<Process> {
             signal(process, Signal::STOP);
         }
     }
+    below(top)
 }
 
 fn key(process: &Process) -> (Pid, u64) {
@@ -101,12 +107,16 @@ fn read(pid: Pid) -> Option<Process> {
 fn parse(pid: Pid, stat: &str) -> Option<Process> {
     const STATE: usize = 0;
     const PARENT: usize = 1;
+    const GROUP: usize = 2;
+    const SESSION: usize = 3;
     const STARTED: usize = 19;
     let (_, rest) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     Some(Process {
         pid,
         parent: fields.get(PARENT)?.parse().ok()?,
+        group: fields.get(GROUP)?.parse().ok()?,
+        session: fields.get(SESSION)?.parse().ok()?,
         started: fields.get(STARTED)?.parse().ok()?,
         is_dead: matches!(*fields.get(STATE)?, "Z" | "X"),
     })

@@ -15,6 +15,9 @@ use super::wire::{Exit, Refused};
 /// How often a waiting call looks whether it was withdrawn.
 const TICK: Duration = Duration::from_millis(20);
 
+/// How long is waited for the answer to how many processes run.
+const COUNT_WAIT: Duration = Duration::from_secs(2);
+
 /// How long is waited for a command that is being ended, its supervisor's patience included.
 const END_WAIT: Duration = Duration::from_secs(8);
 
@@ -54,6 +57,12 @@ pub(super) struct State {
     pub(super) stderr: Capture,
     /// What the thread was asked to do and has not done.
     pub(super) is_end_wanted: bool,
+    /// How often it was asked how many processes run, and has not passed that on.
+    pub(super) n_counts_wanted: usize,
+    /// How many answers to that came.
+    n_counted: u64,
+    /// Whether it was ended because its time was over.
+    pub(super) is_timed_out: bool,
 }
 
 /// What the waiting side and the thread share.
@@ -71,12 +80,26 @@ impl Shared {
             stdout: Capture::default(),
             stderr: Capture::default(),
             is_end_wanted: false,
+            n_counts_wanted: 0,
+            n_counted: 0,
+            is_timed_out: false,
         };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes how many processes run.
+    pub(super) fn counted(&self, n_left: usize) {
+        let mut state = self.lock();
+        state.n_counted += 1;
+        if let Phase::Left(_, known) = &mut state.phase {
+            *known = n_left;
+        }
+        drop(state);
+        self.changed.notify_all();
     }
 
     pub(super) fn set(&self, phase: Phase) {
@@ -124,6 +147,30 @@ impl Job {
         self.shared.lock().phase.clone()
     }
 
+    /// Returns how far the command is, with how many processes run now where that belongs to it.
+    pub fn phase_now(&self) -> Phase {
+        let mut state = self.shared.lock();
+        if !matches!(state.phase, Phase::Left(..)) {
+            return state.phase.clone();
+        }
+        state.n_counts_wanted += 1;
+        let n_counted = state.n_counted;
+        drop(state);
+        self.wake();
+        let is_told = |state: &State| match state.phase {
+            // Where none is left the end of all of it comes next.
+            Phase::Left(_, n_left) => state.n_counted > n_counted && n_left > 0,
+            Phase::Starting | Phase::Running | Phase::Gone(_) | Phase::Refused(_) => true,
+        };
+        let _waited = self.wait_until(Instant::now() + COUNT_WAIT, &|| false, is_told);
+        self.phase()
+    }
+
+    /// Returns whether the command was ended because its time was over.
+    pub fn is_timed_out(&self) -> bool {
+        self.shared.lock().is_timed_out
+    }
+
     /// Returns what holds the command, if it is confined.
     pub fn enforced(&self) -> Option<Enforced> {
         self.shared.lock().enforced.clone()
@@ -151,10 +198,19 @@ impl Job {
         is_stopped: &dyn Fn() -> bool,
         is_enough: impl Fn(&Phase) -> bool,
     ) -> Waited {
+        self.wait_until(until, is_stopped, |state| is_enough(&state.phase))
+    }
+
+    fn wait_until(
+        &self,
+        until: Instant,
+        is_stopped: &dyn Fn() -> bool,
+        is_enough: impl Fn(&State) -> bool,
+    ) -> Waited {
         let mut state = self.shared.lock();
         loop {
             let left = until.saturating_duration_since(Instant::now());
-            if is_enough(&state.phase) {
+            if is_enough(&state) {
                 return Waited::Ended;
             } else if is_stopped() {
                 return Waited::Stopped;
@@ -175,6 +231,10 @@ impl Job {
 
     pub(super) fn ask_to_end(&self) {
         self.shared.lock().is_end_wanted = true;
+        self.wake();
+    }
+
+    fn wake(&self) {
         // A full pipe wakes the thread as well.
         let _woken = rustix::io::write(self.wake.as_fd(), &[0]);
     }

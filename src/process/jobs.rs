@@ -8,12 +8,15 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::confine::Confinement;
+use super::files;
 use super::job::{Job, Shared};
-use super::pump::{Input, Pump, Source};
+use super::pump::{Input, Pump, Source, Times};
 use super::strays;
 use super::supervise::{OWN_PROGRAM, SUPERVISE};
 use super::wire::{self, Order, Program};
@@ -33,6 +36,8 @@ pub struct Start {
     pub input: Vec<u8>,
     /// What it is held to; nothing where it is the user's own.
     pub confinement: Option<Confinement>,
+    /// How long it may run before it is ended; for ever, if nothing is said.
+    pub lifetime: Option<Duration>,
 }
 
 /// What of a session's commands runs beside its calls. Dropping it ends all of it.
@@ -70,12 +75,14 @@ impl Jobs {
 
     /// Starts a command. It ends with the job that is returned, unless that is kept.
     pub fn start(&self, start: Start) -> io::Result<Job> {
+        files::raise();
+        let until = start.lifetime.map(|lifetime| Instant::now() + lifetime);
         let (near, far) = UnixStream::pair()?;
-        let (input, to_input) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (input, to_input) = standard_input(&start.input)?;
         let (from_stdout, stdout) = pipe_with(PipeFlags::CLOEXEC)?;
         let (from_stderr, stderr) = pipe_with(PipeFlags::CLOEXEC)?;
         let (woken, wake) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-        for own in [&to_input, &from_stdout, &from_stderr] {
+        for own in [&from_stdout, &from_stderr].into_iter().chain(&to_input) {
             rustix::io::ioctl_fionbio(own, true)?;
         }
         #[expect(clippy::disallowed_methods, reason = "this is where supervisors are started")]
@@ -83,8 +90,6 @@ impl Jobs {
         command
             .arg(SUPERVISE)
             .env_clear()
-            .envs(start.environment)
-            .current_dir(start.directory)
             .stdin(Stdio::from(OwnedFd::from(far)))
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -93,22 +98,30 @@ impl Jobs {
         drop(command);
         let program = Program {
             name: start.shell,
-            // A line that begins with a dash is no option.
-            arguments: vec!["-c".to_owned(), "--".to_owned(), start.line.clone()],
+            found: None,
+            arguments: arguments(&start.line),
+            directory: start.directory.as_os_str().into(),
+            environment: start
+                .environment
+                .iter()
+                .map(|(name, value)| (name.as_os_str().into(), value.as_os_str().into()))
+                .collect(),
+            max_files: files::of_programs(),
             confinement: start.confinement,
         };
         // A supervisor that has gone already is told of by its socket.
         let files = [input.as_fd(), stdout.as_fd(), stderr.as_fd()];
-        let _sent = wire::send(&near, &Order::Start(program), &files);
+        let _sent = wire::send(&near, &Order::Start(Box::new(program)), &files);
         let shared = Arc::new(Shared::new());
         let pump = Pump {
             shared: Arc::clone(&shared),
             supervisor,
             socket: near,
             wake: woken,
-            input: Input { pipe: Some(to_input), unsent: start.input, n_sent: 0 },
+            input: Input { pipe: to_input, unsent: start.input, n_sent: 0 },
             stdout: Source { pipe: Some(from_stdout), capture: |state| &mut state.stdout },
             stderr: Source { pipe: Some(from_stderr), capture: |state| &mut state.stderr },
+            times: Times::until(until),
         };
         let thread =
             std::thread::Builder::new().name("job".to_owned()).spawn(move || pump.run())?;
@@ -142,6 +155,30 @@ impl Jobs {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns what the program reads from, and where its input is written, if there is any.
+///
+/// Nothing is no empty pipe: a search takes a pipe for what it is to search.
+fn standard_input(input: &[u8]) -> io::Result<(OwnedFd, Option<OwnedFd>)> {
+    if input.is_empty() {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        return Ok((openat(CWD, "/dev/null", flags, Mode::empty())?, None));
+    }
+    let (input, to_input) = pipe_with(PipeFlags::CLOEXEC)?;
+    Ok((input, Some(to_input)))
+}
+
+/// Returns the arguments with which a shell runs a line; one that begins like an option is none.
+///
+/// `--` stands there only then: what is no shell of POSIX takes it for the line.
+fn arguments(line: &str) -> Vec<String> {
+    let mut arguments = vec!["-c".to_owned()];
+    if line.starts_with(['-', '+']) {
+        arguments.push("--".to_owned());
+    }
+    arguments.push(line.to_owned());
+    arguments
 }
 
 impl Drop for Jobs {

@@ -11,7 +11,7 @@ use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::capture::Capture;
@@ -21,6 +21,9 @@ use super::wire::{self, Exit, Order, Refused, Report};
 
 /// How long what a command left in its pipes is read after its end.
 const DRAIN: Duration = Duration::from_millis(100);
+
+/// How long a supervisor may take to end everything, before it is killed itself.
+const OBEDIENCE: Duration = Duration::from_secs(4);
 
 /// How much is read at a time.
 const PIECE_BYTES: usize = 64 << 10;
@@ -35,6 +38,25 @@ pub(super) struct Pump {
     pub(super) input: Input,
     pub(super) stdout: Source,
     pub(super) stderr: Source,
+    pub(super) times: Times,
+}
+
+/// When something is due.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    /// The command is ended, if it still runs.
+    until: Option<Instant>,
+    /// What others may still write to its pipes is waited for no longer; and how it ended.
+    drained: Option<(Instant, Exit, usize)>,
+    /// A supervisor that was told to end everything is killed.
+    obeyed: Option<Instant>,
+}
+
+impl Times {
+    /// Returns that a command is ended at a time, if one is said.
+    pub(super) fn until(until: Option<Instant>) -> Self {
+        Self { until, ..Self::default() }
+    }
 }
 
 /// What is still to be written to the command, and where; closed once it is written.
@@ -95,17 +117,13 @@ impl Pump {
 
     fn serve(&mut self, exit: &mut Option<Exit>) -> End {
         let mut piece = vec![0; PIECE_BYTES];
-        let mut is_end_sent = false;
         loop {
             let Ok(has_word) = self.wait() else { return End::Lost };
-            if !is_end_sent && self.shared.lock().is_end_wanted {
-                is_end_sent = true;
-                // A supervisor that has gone is told of by its socket.
-                let _sent = wire::send(&self.socket, &Order::End, &[]);
-            }
+            self.obey();
             self.input.push();
             self.stdout.pull(&self.shared, &mut piece);
             self.stderr.pull(&self.shared, &mut piece);
+            self.keep_time();
             if !has_word {
                 continue;
             }
@@ -118,13 +136,52 @@ impl Pump {
                 Ok(Some((Report::Exited(how, n_left), _))) => {
                     *exit = Some(how);
                     if n_left > 0 {
-                        self.drain();
-                        self.shared.set(Phase::Left(how, n_left));
+                        self.times.drained = Some((Instant::now() + DRAIN, how, n_left));
                     }
                 }
+                Ok(Some((Report::Counted(n_left), _))) => self.shared.counted(n_left),
                 Ok(Some((Report::Gone, _))) => return End::Gone,
                 Ok(None) | Err(_) => return End::Lost,
             }
+        }
+    }
+
+    /// Passes on what the holder of the job wants. A supervisor that has gone is told of by its socket.
+    fn obey(&mut self) {
+        let wanted = {
+            let mut state = self.shared.lock();
+            (state.is_end_wanted, std::mem::take(&mut state.n_counts_wanted))
+        };
+        for _ in 0..wanted.1 {
+            let _sent = wire::send(&self.socket, &Order::Count, &[]);
+        }
+        if wanted.0 && self.times.obeyed.is_none() {
+            let _sent = wire::send(&self.socket, &Order::End, &[]);
+            self.times.obeyed = Some(Instant::now() + OBEDIENCE);
+        }
+    }
+
+    /// Does what is due.
+    fn keep_time(&mut self) {
+        let now = Instant::now();
+        let is_closed = self.stdout.pipe.is_none() && self.stderr.pipe.is_none();
+        if let Some((_, how, n_left)) =
+            self.times.drained.take_if(|(at, ..)| is_closed || now >= *at)
+        {
+            self.drain();
+            self.shared.set(Phase::Left(how, n_left));
+        }
+        if self.times.until.take_if(|at| now >= *at).is_some() {
+            let mut state = self.shared.lock();
+            state.is_timed_out = true;
+            state.is_end_wanted = true;
+            drop(state);
+            self.obey();
+        }
+        if self.times.obeyed.is_some_and(|at| now >= at) {
+            // Its end is heard on the socket; one that was stopped is not heard otherwise.
+            let _killed = self.supervisor.kill();
+            self.times.obeyed = Some(now + OBEDIENCE);
         }
     }
 
@@ -138,7 +195,11 @@ impl Pump {
         for source in [&self.stdout, &self.stderr] {
             asked.extend(source.pipe.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         }
-        match poll(&mut asked, None) {
+        let Times { until, drained, obeyed } = &self.times;
+        let due = [*until, drained.map(|(at, ..)| at), *obeyed].into_iter().flatten().min();
+        let patience = due.map(|at| at.saturating_duration_since(Instant::now()));
+        let patience = patience.and_then(|patience| Timespec::try_from(patience).ok());
+        match poll(&mut asked, patience.as_ref()) {
             Ok(_) => {}
             Err(Errno::INTR) => return Ok(false),
             Err(error) => return Err(error.into()),

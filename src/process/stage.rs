@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use super::confine::{self, ConfineError, Enforced};
 use super::wire::{self, Cause, Program, Refused, Staged};
@@ -43,12 +43,7 @@ fn become_program(socket: &UnixStream, program: &Program, files: Vec<OwnedFd>) -
     if let Err(error) = rustix::stdio::dup2_stdin(input) {
         return system(error.into());
     }
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is where a child process becomes the shell"
-    )]
-    let error = Command::new(&program.name).args(&program.arguments).exec();
-    system(error)
+    system(program.command().exec())
 }
 
 fn confined(program: &Program) -> Result<Enforced, Refused> {

@@ -1,7 +1,8 @@
 //! Processes that come to killick itself: what a supervisor stood above when a command killed it.
 //!
-//! killick takes them over as a subreaper does. Every child that it starts on purpose is known here; any
-//! other one is a stray and is ended. The list belongs to the process, as its children do.
+//! killick takes them over as a subreaper does. They are of other sessions than killick, because supervisors
+//! lead their own; the supervisors that live are known here. Any other child of another session is a stray
+//! and is ended. The list belongs to the process, as its children do.
 
 use std::collections::HashSet;
 use std::io;
@@ -9,7 +10,7 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Signal, WaitOptions};
 
 use super::family::{self, Process};
 
@@ -66,9 +67,12 @@ pub(super) fn end() {
 fn strays() -> Vec<Process> {
     // Held during the look, so that no child is started and not yet known.
     let known = known();
-    let is_known = |pid: Pid| {
-        let number = u32::try_from(pid.as_raw_nonzero().get()).unwrap_or_default();
-        known.as_ref().is_some_and(|known| known.contains(&number))
+    let own = rustix::process::getpid();
+    let session = rustix::process::getsid(None).map_or(0, |id| id.as_raw_nonzero().get());
+    let is_none = |process: &Process| {
+        let number = u32::try_from(process.pid.as_raw_nonzero().get()).unwrap_or_default();
+        process.session == session
+            || known.as_ref().is_some_and(|known| known.contains(&number))
     };
-    family::below_but(rustix::process::getpid(), &is_known)
+    family::below_but(own, &is_none)
 }

@@ -9,12 +9,17 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getrlimit, setrlimit,
+};
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 
-use super::confine::Enforced;
+use super::confine::{self, Enforced};
 use super::family;
 use super::stage::STAGE;
 use super::wire::{self, Cause, Exit, Order, Program, Refused, Report, Staged};
@@ -29,7 +34,7 @@ pub(super) const OWN_PROGRAM: &str = "/proc/self/exe";
 const GRACE: Duration = Duration::from_millis(100);
 
 /// How long is waited for processes that were killed; what the system cannot end is left.
-const LAST_WAIT: Duration = Duration::from_secs(5);
+const LAST_WAIT: Duration = Duration::from_secs(3);
 
 /// Something that happened to a supervisor.
 enum Event {
@@ -37,6 +42,8 @@ enum Event {
     Ended(Pid, WaitStatus, Others),
     /// No child is left.
     NoneLeft,
+    /// killick wants to know how many processes run.
+    Count,
     /// killick wants everything to end, or has gone.
     End,
 }
@@ -57,12 +64,18 @@ pub fn supervise() -> ExitCode {
 }
 
 fn supervised() -> io::Result<()> {
+    // Where it cannot be done the program holds what killick was given.
+    let _closed = confine::close_inherited();
     let socket = wire::own_socket()?;
     let Some((Order::Start(program), files)) = wire::receive(&socket)? else { return Ok(()) };
+    withstand_signals()?;
     rustix::process::setsid()?;
+    if let Some(max_files) = program.max_files {
+        limit_files(max_files);
+    }
     let own = rustix::process::getpid();
     rustix::process::set_child_subreaper(Some(own))?;
-    let (shell, enforced) = match start(&program, files) {
+    let (shell, enforced) = match program.found().and_then(|found| start(&found, files)) {
         Ok(started) => started,
         Err(refused) => return wire::send(&socket, &Report::Failed(refused), &[]),
     };
@@ -74,6 +87,24 @@ fn supervised() -> io::Result<()> {
     Ok(())
 }
 
+/// Lets none of the signals end it that its program could send by mistake, as in `kill $PPID`.
+///
+/// Each gets a handler, which programs that are started later do not inherit. The handler for the end of a
+/// child also undoes that killick was started with that signal ignored, which would hide how any ended.
+fn withstand_signals() -> io::Result<()> {
+    for signal in [SIGCHLD, SIGHUP, SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
+    Ok(())
+}
+
+/// Gives the program the limit that killick was started with.
+fn limit_files(max_files: u64) {
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    // It was lower before, so it can be lowered.
+    let _lowered = setrlimit(Resource::Nofile, Rlimit { current: Some(max_files), maximum });
+}
+
 /// Starts the program in a group of its own, confined where it is to be.
 fn start(program: &Program, files: Vec<OwnedFd>) -> Result<(Pid, Option<Enforced>), Refused> {
     let fail = |error| Refused::by_system(&error);
@@ -83,23 +114,23 @@ fn start(program: &Program, files: Vec<OwnedFd>) -> Result<(Pid, Option<Enforced
     let outputs = (Stdio::from(output), Stdio::from(errors));
     if program.confinement.is_some() {
         let (near, far) = UnixStream::pair().map_err(fail)?;
-        let stage =
-            spawn(OWN_PROGRAM, &[STAGE.to_owned()], far.into(), outputs).map_err(fail)?;
+        #[expect(clippy::disallowed_methods, reason = "this is where stages are started")]
+        let mut command = Command::new(OWN_PROGRAM);
+        command.arg(STAGE).env_clear().current_dir(program.folder());
+        let stage = spawn(command, far.into(), outputs).map_err(fail)?;
         return Ok((stage, Some(confined(&near, program, &input)?)));
     }
-    let pid = spawn(&program.name, &program.arguments, input, outputs).map_err(fail)?;
-    Ok((pid, None))
+    let mut command = program.command();
+    command.current_dir(program.folder());
+    Ok((spawn(command, input, outputs).map_err(fail)?, None))
 }
 
 fn spawn(
-    name: &str,
-    arguments: &[String],
+    mut command: Command,
     input: OwnedFd,
     (output, errors): (Stdio, Stdio),
 ) -> io::Result<Pid> {
-    #[expect(clippy::disallowed_methods, reason = "this is where child processes are started")]
-    let mut command = Command::new(name);
-    command.args(arguments).stdin(Stdio::from(input)).stdout(output).stderr(errors);
+    command.stdin(Stdio::from(input)).stdout(output).stderr(errors);
     let child = command.process_group(0).spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     pid.ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -132,9 +163,12 @@ fn lost() -> Refused {
 /// Turns what killick says into events; its silence for good is the order to end.
 fn listen(socket: UnixStream, events: Sender<Event>) {
     std::thread::spawn(move || {
-        // Nothing but an order to end is left to be said.
-        let _order = wire::receive::<Order>(&socket);
-        // The watch may have ended.
+        while let Ok(Some((Order::Count, _))) = wire::receive(&socket) {
+            if events.send(Event::Count).is_err() {
+                return;
+            }
+        }
+        // Nothing but an order to end is left to be said. The watch may have ended.
         let _told = events.send(Event::End);
     });
 }
@@ -171,6 +205,7 @@ impl Supervisor {
             match event {
                 Event::Ended(pid, status, others) => self.ended(pid, status, others),
                 Event::NoneLeft => break,
+                Event::Count => self.count(),
                 Event::End => {
                     self.end_all();
                     break;
@@ -193,9 +228,19 @@ impl Supervisor {
         let _told = wire::send(&self.socket, &Report::Exited(exit(status), n_left), &[]);
     }
 
+    fn count(&self) {
+        // If killick has gone, the event of its going comes next.
+        let n_left = family::below(self.own).len();
+        let _told = wire::send(&self.socket, &Report::Counted(n_left), &[]);
+    }
+
     /// Asks the shell's group to end, then ends whatever is left, however it tried to escape.
     fn end_all(&self) {
-        let _ignored = rustix::process::kill_process_group(self.shell, Signal::TERM);
+        let group = self.shell.as_raw_nonzero().get();
+        // The number of a group without members may be another's by now.
+        if family::below(self.own).iter().any(|process| process.group == group) {
+            let _ignored = rustix::process::kill_process_group(self.shell, Signal::TERM);
+        }
         if self.none_left_within(GRACE) {
             return;
         }
@@ -215,6 +260,7 @@ impl Supervisor {
         loop {
             match self.happened.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Ok(Event::Ended(pid, status, others)) => self.ended(pid, status, others),
+                Ok(Event::Count) => self.count(),
                 Ok(Event::End) => {}
                 Ok(Event::NoneLeft) | Err(RecvTimeoutError::Disconnected) => return true,
                 Err(RecvTimeoutError::Timeout) => return false,

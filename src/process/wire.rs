@@ -3,9 +3,11 @@
 //! A message is its length in four bytes, then JSON; open files go with the length. A side that goes away
 //! ends the stream, and that is a message too. Nothing here decides what is said.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::{
@@ -28,7 +30,9 @@ const MOST_BYTES: usize = 16 << 20;
 #[serde(rename_all = "snake_case")]
 pub(super) enum Order {
     /// Start this; standard input, output and error go with it.
-    Start(Program),
+    Start(Box<Program>),
+    /// Say how many processes run.
+    Count,
     /// End everything that was started.
     End,
 }
@@ -38,10 +42,47 @@ pub(super) enum Order {
 pub(super) struct Program {
     /// Its name, looked up on the path, or its path.
     pub(super) name: String,
+    /// Where it was found, if it was looked for.
+    pub(super) found: Option<String>,
     /// What follows the name.
     pub(super) arguments: Vec<String>,
+    /// The folder that it begins in.
+    pub(super) directory: Raw,
+    /// Its whole environment. killick's own processes run with none: a variable of the dynamic linker would
+    /// have them run somebody else's code before any bounds are put on.
+    pub(super) environment: Vec<(Raw, Raw)>,
+    /// How many files it may hold open, where that is not what killick may.
+    pub(super) max_files: Option<u64>,
     /// What it is held to; nothing where it is the user's own.
     pub(super) confinement: Option<Confinement>,
+}
+
+/// A word of the system: text where it is UTF-8, else its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Raw {
+    /// UTF-8.
+    Text(String),
+    /// Anything else.
+    Bytes(Vec<u8>),
+}
+
+impl From<&OsStr> for Raw {
+    fn from(word: &OsStr) -> Self {
+        match word.to_str() {
+            Some(text) => Self::Text(text.to_owned()),
+            None => Self::Bytes(word.as_bytes().to_vec()),
+        }
+    }
+}
+
+impl From<&Raw> for OsString {
+    fn from(word: &Raw) -> Self {
+        match word {
+            Raw::Text(text) => text.into(),
+            Raw::Bytes(bytes) => Self::from_vec(bytes.clone()),
+        }
+    }
 }
 
 /// What a stage tells before it becomes the program; its silence then says that it has.
@@ -64,6 +105,8 @@ pub(super) enum Report {
     Failed(Refused),
     /// The program has ended, and so many processes that it started have not.
     Exited(Exit, usize),
+    /// So many processes run.
+    Counted(usize),
     /// Nothing that was started is left.
     Gone,
 }
@@ -184,17 +227,21 @@ mod tests {
         let (near, far) = UnixStream::pair().unwrap();
         let long = Program {
             name: "sh".to_owned(),
+            found: None,
             arguments: vec!["é".repeat(100_000)],
+            directory: OsStr::from_bytes(b"/a\xffb").into(),
+            environment: vec![(Raw::Text("A".to_owned()), Raw::Bytes(vec![255]))],
+            max_files: Some(300),
             confinement: None,
         };
-        let order = Order::Start(long.clone());
+        let order = Order::Start(Box::new(long.clone()));
         let sender = std::thread::spawn(move || {
             let (read, _write) = rustix::pipe::pipe().unwrap();
             send(&near, &order, &[read.as_fd()]).unwrap();
             send(&near, &Order::End, &[]).unwrap();
         });
         let (first, files): (Order, _) = receive(&far).unwrap().unwrap();
-        assert_eq!((first, files.len()), (Order::Start(long), 1));
+        assert_eq!((first, files.len()), (Order::Start(Box::new(long)), 1));
         let (second, files): (Order, _) = receive(&far).unwrap().unwrap();
         assert_eq!((second, files.len()), (Order::End, 0));
         assert!(receive::<Order>(&far).unwrap().is_none());

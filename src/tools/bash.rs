@@ -40,7 +40,10 @@ pub(super) fn tool(kit: &Arc<Kit>) -> Arc<dyn Tool> {
         .optional_text("directory", "Folder to run it in. Default the workspace.")
         .optional_text("input", "Text for its standard input. Default empty.")
         .optional_text("shell", "Shell that is run with -c. Default sh.")
-        .optional_integer("timeout", "Seconds, at most 300. Default 30.")
+        .optional_integer(
+            "timeout",
+            "Seconds, at most 300. Default 30; none in the background.",
+        )
         .optional_flag("background", "Return at once; job_output tells what it wrote.")
         .build();
     let spec = Spec {
@@ -104,6 +107,8 @@ impl Tool for Bash {
             environment: kit.shell.environment.clone(),
             input: args.input.into_bytes(),
             confinement: None,
+            // Without a word about it a job may run as long as the session.
+            lifetime: args.timeout.filter(|_| args.background).map(seconds),
         };
         let order = Order { start, timeout_s, background: args.background };
         let budget = Duration::from_secs(timeout_s.into()) + ENDING;
@@ -121,6 +126,10 @@ fn timeout(wanted: Option<i64>, default_s: u32) -> Result<u32, Failure> {
         return Err(Failure::new(Code::BadArg, message));
     }
     Ok(u32::try_from(wanted).unwrap_or(MAX_TIMEOUT_S).min(MAX_TIMEOUT_S))
+}
+
+fn seconds(wanted: i64) -> Duration {
+    Duration::from_secs(u64::try_from(wanted).unwrap_or_default())
 }
 
 fn check_line(line: &str) -> Result<(), Failure> {
@@ -253,13 +262,10 @@ fn background(
     match job.wait_for_start(Instant::now() + ENDING, &|| running.is_stopped()) {
         Waited::Ended => {}
         Waited::Stopped => {
-            return Err(Failure::new(Code::Cancelled, "the caller withdrew the call."));
+            return Ok(given_up(&job, Code::Cancelled, "the caller withdrew the call."));
         }
         Waited::TimedOut => {
-            return Err(Failure::new(
-                Code::Timeout,
-                "the command could not be started in time.",
-            ));
+            return Ok(given_up(&job, Code::Timeout, "the command did not start in time."));
         }
     }
     if let Phase::Refused(refused) = job.phase() {
@@ -272,6 +278,12 @@ fn background(
         .map_err(|error| Failure::new(Code::Io, format!("{error}; end one with job_kill.")))?;
     let outcome = Outcome::success(format!("Started job {number}")).detail("job", number);
     Ok(console::with_enforced(outcome, enforced.as_ref()))
+}
+
+/// Ends a command of which it is not known whether it had begun.
+fn given_up(job: &Job, code: Code, words: &str) -> Outcome {
+    job.end();
+    Outcome::refused(Failure::new(code, words), "what had begun of it was ended")
 }
 
 fn not_started(refused: &Refused, program: &str) -> Failure {
@@ -320,7 +332,9 @@ impl Ended {
             Some(problem) => said.failed(problem, exit),
             None => said.ended(exit),
         };
-        if let (Phase::Left(_, n_left), Waited::Ended) = (job.phase(), self.waited) {
+        if self.waited == Waited::Ended
+            && let Phase::Left(_, n_left) = job.phase_now()
+        {
             outcome = left(kit, job, n_left, outcome);
         }
         let took_ms = u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX);

@@ -110,14 +110,14 @@ fn unknown(kit: &Kit, asked: i64) -> Failure {
 
 fn told(kit: &Kit, number: u32, job: &Job) -> Outcome {
     // Before the output is taken: what it says of the end is then never ahead of the output.
-    let phase = job.phase();
+    let phase = job.phase_now();
     let (stdout, stderr) = job.take();
     let said = Said { stdout, stderr, output_chars: kit.output_chars };
     let text = said.text();
     let text = if text.is_empty() { "(no new output)".to_owned() } else { text };
     let exit = exit(&phase);
     let outcome = said.described(Outcome::success(text), exit);
-    let outcome = outcome.note(format!("[job {number}: {}]", state(&phase)));
+    let outcome = outcome.note(format!("[job {number}: {}]", state(job, &phase)));
     let outcome = outcome.detail("job", number).detail("running", phase.is_live());
     console::with_enforced(outcome, job.enforced().as_ref())
 }
@@ -127,7 +127,7 @@ fn killed(_: &Kit, number: u32, job: &Job) -> Outcome {
     job.end();
     let phase = job.phase();
     let text = match (had_ended, phase.is_live()) {
-        (true, _) => format!("Job {number} had ended before: {}.", state(&phase)),
+        (true, _) => format!("Job {number} had ended before: {}.", state(job, &phase)),
         (false, false) => format!("Job {number} was ended."),
         (false, true) => {
             format!("Job {number} was told to end; the system still keeps a process of it.")
@@ -160,7 +160,7 @@ fn row(number: u32, job: &Job) -> String {
     let age = job.started.elapsed().as_secs();
     let line = job.line.lines().next().unwrap_or_default();
     let line = clip_line(line, LINE_CHARS).shown;
-    format!("{number}  {}  started {age} s ago  {line}", state(&job.phase()))
+    format!("{number}  {}  started {age} s ago  {line}", state(job, &job.phase_now()))
 }
 
 fn exit(phase: &Phase) -> Option<Exit> {
@@ -171,10 +171,11 @@ fn exit(phase: &Phase) -> Option<Exit> {
     }
 }
 
-fn state(phase: &Phase) -> String {
+fn state(job: &Job, phase: &Phase) -> String {
+    let timed_out = if job.is_timed_out() { "timed out, " } else { "" };
     let ended = |exit: &Exit| match exit {
-        Exit::Code(code) => format!("exit {code}"),
-        Exit::Signal(signal) => format!("signal {}", console::named(*signal)),
+        Exit::Code(code) => format!("{timed_out}exit {code}"),
+        Exit::Signal(signal) => format!("{timed_out}signal {}", console::named(*signal)),
     };
     match phase {
         Phase::Starting | Phase::Running => "running".to_owned(),
