@@ -17,6 +17,7 @@ mod hashline;
 mod layers;
 mod process;
 mod runs;
+mod shells;
 mod soak;
 mod source;
 mod tidy;

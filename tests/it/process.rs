@@ -170,7 +170,7 @@ fn a_time_out_ends_everything_that_a_command_started() {
 fn a_withdrawn_call_ends_its_command() {
     let mut served = Served::new();
     let id = served.ask("bash", &json!({"command": "sleep 300 & setsid sleep 300"}));
-    served.settle(4);
+    served.settle(3);
     served.send(&json!({
         "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}
     }));
@@ -183,7 +183,7 @@ fn nothing_outlives_killick_however_it_ends() {
     let mut served = Served::new();
     served
         .call("bash", &json!({"command": "setsid sleep 300 & sleep 300", "background": true}));
-    served.settle(4);
+    served.settle(3);
     served.child.kill().unwrap();
     served.child.wait().unwrap();
     let until = Instant::now() + Duration::from_secs(20);
