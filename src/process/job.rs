@@ -242,8 +242,12 @@ impl Job {
 
 impl Drop for Job {
     fn drop(&mut self) {
-        self.ask_to_end();
         let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if !self.phase().is_live() {
+            // Its thread has but its supervisor's end to wait for.
+            return;
+        }
+        self.ask_to_end();
         // A thread that panicked has nothing left to end: the supervisor sees its socket close.
         let _joined = thread.map(JoinHandle::join);
     }

@@ -95,13 +95,11 @@ impl Pump {
     pub(super) fn run(mut self) {
         let mut exit = None;
         let end = self.serve(&mut exit);
-        if matches!(end, End::Lost) {
+        let is_lost = matches!(end, End::Lost);
+        if is_lost {
             let _killed = self.supervisor.kill();
-        }
-        // Its socket closes before its children change their parent; with its end they have.
-        let _ended = self.supervisor.wait();
-        strays::forget(&self.supervisor);
-        if matches!(end, End::Lost) {
+            // Its socket closes before its children change their parent; with its end they have.
+            strays::bury(&mut self.supervisor);
             strays::end();
         }
         self.drain();
@@ -113,6 +111,10 @@ impl Pump {
             End::Refused(refused) => Phase::Refused(refused),
             End::Gone | End::Lost => Phase::Gone(exit),
         });
+        if !is_lost {
+            // Nobody need wait for the end of a supervisor that has nothing left to look after.
+            strays::bury(&mut self.supervisor);
+        }
     }
 
     fn serve(&mut self, exit: &mut Option<Exit>) -> End {

@@ -10,7 +10,7 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Signal, WaitOptions};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, waitid};
 
 use super::family::{self, Process};
 
@@ -38,9 +38,17 @@ pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Forgets a child that has ended and was waited for.
-pub(super) fn forget(child: &Child) {
-    if let Some(known) = &mut *known() {
+/// Waits for a child to end, and forgets it. For once: its number may be another's afterwards.
+pub(super) fn bury(child: &mut Child) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        // Its number stays its own until it is taken below, where no other child can get it.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let _ended = rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+    }
+    let mut known = known();
+    let _waited = child.wait();
+    if let Some(known) = &mut *known {
         known.remove(&child.id());
     }
 }
