@@ -204,7 +204,7 @@ pub(super) struct Region {
 }
 
 /// A region of more items than this is not read.
-pub(super) const MOST_ITEMS: usize = 12_000;
+pub(super) const MOST_ITEMS: usize = 11_000;
 
 /// Reads a region; nothing where it is too large.
 ///
