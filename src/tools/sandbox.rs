@@ -146,7 +146,7 @@ impl Bounds {
         let stores =
             if self.grant.is_held(&Capability::GitStore) { Vec::new() } else { found.stores };
         let is_writable = |path: &PathBuf| writable.iter().any(|top| path.starts_with(top));
-        let mut sealed: Vec<PathBuf> = [stores, found.settings, found.unreadable]
+        let mut sealed: Vec<PathBuf> = [stores, found.settings, found.unreadable.clone()]
             .into_iter()
             .flatten()
             .chain(self.extent.sealed.iter().cloned())
@@ -154,7 +154,8 @@ impl Bounds {
             .collect();
         sealed.sort_unstable();
         sealed.dedup();
-        let hidden = self.hidden(found.secret);
+        let secret = found.secret.into_iter().chain(found.unreadable.iter().cloned());
+        let hidden = self.hidden(secret.collect());
         let system = SYSTEM.iter().map(PathBuf::from);
         Ok(Confinement {
             readable: system.chain(readable).collect(),
@@ -240,4 +241,95 @@ pub fn unavailable(why: &str) -> Failure {
              `killick doctor` says what is missing"
         ),
     )
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests lay out real files")]
+mod tests {
+    use super::*;
+    use crate::authority::Entry;
+    use crate::path::RootName;
+    use crate::workspace::Root;
+
+    /// A workspace, a folder beside it and killick's state, which go away.
+    struct Laid(tempfile::TempDir);
+
+    impl Laid {
+        fn new() -> Self {
+            let home = tempfile::tempdir().unwrap();
+            for folder in
+                ["ws/src/.git", "ws/.git", "ws/.killick", "docs/.git", "state", "cache"]
+            {
+                std::fs::create_dir_all(home.path().join(folder)).unwrap();
+            }
+            std::fs::write(home.path().join("ws/.killick/settings.local.json"), "{}").unwrap();
+            Self(home)
+        }
+
+        fn path(&self, path: &str) -> PathBuf {
+            self.0.path().canonicalize().unwrap().join(path)
+        }
+
+        fn confinement(&self, capabilities: &[&str], docs: Access) -> Confinement {
+            let entries: Vec<_> =
+                capabilities.iter().map(|text| Entry::parse(text).unwrap()).collect();
+            let open = |name: RootName, path: &str, access| {
+                Root::open(name, &self.path(path), access).unwrap()
+            };
+            let docs_name = RootName::absolute(self.path("docs").to_str().unwrap());
+            let workspace = Workspace::open(
+                open(RootName::workspace(), "ws", Access::Write),
+                vec![open(docs_name, "docs", docs)],
+            );
+            let extent = Extent {
+                writable: vec![self.path("cache")],
+                state: vec![self.path("state")],
+                sealed: vec![self.path("ws/check.sh"), self.path("elsewhere.sh")],
+                temp: self.path(""),
+                ..Extent::default()
+            };
+            let bounds = Bounds::new(Grant::from_entries(&entries), workspace, extent);
+            Sandbox::On(Box::new(bounds)).confinement().unwrap().unwrap()
+        }
+    }
+
+    #[test]
+    fn a_capability_in_full_covers_every_root_as_far_as_the_root_may_be_written() {
+        let laid = Laid::new();
+        let of =
+            |access| laid.confinement(&["file/read", "file/write", "process/exec"], access);
+        let write = of(Access::Write);
+        assert_eq!(write.writable, ["ws", "docs", "cache"].map(|path| laid.path(path)));
+        let sealed = ["docs/.git", "ws/.git", "ws/.killick", "ws/check.sh", "ws/src/.git"];
+        assert_eq!(write.sealed, sealed.map(|path| laid.path(path)));
+        let read = of(Access::Read);
+        assert_eq!(read.writable, ["ws", "cache"].map(|path| laid.path(path)));
+        assert!(read.readable.contains(&laid.path("docs")));
+        assert_eq!(read.sockets, Sockets::Pairs);
+    }
+
+    #[test]
+    fn scopes_are_rounded_down_and_reach_the_roots_that_they_are_about() {
+        let laid = Laid::new();
+        let absolute = format!("file/write({}/**)", laid.path("docs").display());
+        let whole = ["file/write(**/*.rs)", "file/write(src/**)", &absolute, "git/store"];
+        let confinement = laid.confinement(&whole, Access::Write);
+        assert_eq!(
+            confinement.writable,
+            ["ws/src", "docs", "cache"].map(|path| laid.path(path))
+        );
+        assert!(confinement.sealed.is_empty(), "{:?}", confinement.sealed);
+        assert!(!confinement.readable.contains(&laid.path("ws")));
+        let around = format!("file/write({})", laid.path("").display());
+        let around = laid.confinement(&[&around], Access::Write);
+        assert_eq!(around.writable, ["docs", "cache"].map(|path| laid.path(path)));
+    }
+
+    #[test]
+    fn what_no_tool_reads_is_hidden_whatever_is_granted() {
+        let laid = Laid::new();
+        let hidden = laid.confinement(&["file/read"], Access::Read).hidden;
+        assert!(hidden.contains(&laid.path("ws/.killick/settings.local.json")));
+        assert!(hidden.contains(&laid.path("state")));
+    }
 }

@@ -3,7 +3,6 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::panic,
-    clippy::print_stdout,
     clippy::string_slice,
     reason = "tests lay out and look at real files, and fail by panicking"
 )]

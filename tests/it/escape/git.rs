@@ -139,3 +139,21 @@ fn a_folder_that_is_moved_about_meanwhile_takes_no_store_out_of_sight() {
         }
     }
 }
+
+#[test]
+fn a_folder_that_cannot_be_read_stays_closed() {
+    for hold in holds() {
+        let world = World::new(Scope::Src);
+        let closed = world.path("ws/src/closed");
+        std::fs::create_dir_all(closed.join(".git")).unwrap();
+        let mode =
+            |bits| <std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(bits);
+        std::fs::set_permissions(&closed, mode(0o000)).unwrap();
+        let run = world.held(
+            hold,
+            "chmod 700 src/closed; echo evil > src/closed/.git/config; ls -A src/closed/.git",
+        );
+        std::fs::set_permissions(&closed, mode(0o700)).unwrap();
+        assert!(!closed.join(".git/config").exists(), "{hold:?} {run:?}");
+    }
+}

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::world::{Run, Scope, World, holds};
+use super::world::{Run, Scope, World, holds, say};
 
 fn is_there(program: &str) -> bool {
     let found =
         Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap();
     if !found.status.success() {
-        println!("no {program} here: skipped");
+        say(&format!("no {program} here: skipped"));
     }
     found.status.success()
 }
@@ -113,4 +113,46 @@ fn npm_tests_a_package() {
 
 fn shown(path: &Path) -> String {
     path.display().to_string()
+}
+
+#[test]
+fn only_the_user_switches_the_sandbox_off() {
+    let world = World::new(Scope::Src);
+    fs::remove_dir_all(world.path(".local")).unwrap();
+    let config = world.path(".config/killick/settings.json");
+    let project = world.path("ws/.killick/settings.json");
+    let call = |words: &[&str]| {
+        let mut killick = Command::new(env!("CARGO_BIN_EXE_killick"));
+        killick.env_clear().env("HOME", world.path("")).env("PATH", "/usr/bin:/bin");
+        let caps = ["--capabilities", "file/read,process/exec", "call", "bash"];
+        killick.args(caps).args(words).current_dir(world.path("ws")).output().unwrap()
+    };
+    let command = "command=echo x > ../out/victim";
+    fs::write(&project, "{\"sandbox\": \"off\"}").unwrap();
+    assert_eq!(call(&[command]).status.code(), Some(2));
+    assert_eq!(fs::read_to_string(world.path("out/victim")).unwrap(), "untouched\n");
+    fs::write(&project, "{}").unwrap();
+    fs::write(&config, "{\"sandbox\": \"off\"}").unwrap();
+    let off = call(&[command]);
+    assert_eq!(off.status.code(), Some(0), "{off:?}");
+    assert_eq!(fs::read_to_string(world.path("out/victim")).unwrap(), "x\n");
+}
+
+#[test]
+fn the_users_settings_cannot_be_made_where_there_were_none() {
+    if holds().is_empty() {
+        return;
+    }
+    let world = World::new(Scope::Whole);
+    fs::remove_dir_all(world.path(".config")).unwrap();
+    let mut killick = Command::new(env!("CARGO_BIN_EXE_killick"));
+    killick.env_clear().env("HOME", world.path("")).env("PATH", "/usr/bin:/bin");
+    let output = killick
+        .args(["-C", world.path("").to_str().unwrap()])
+        .args(["--capabilities", "file/read,file/write,process/exec", "call", "bash"])
+        .arg("command=mkdir -p .config/killick; echo '{\"sandbox\": \"off\"}' > .config/killick/settings.json")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(!world.path(".config/killick/settings.json").exists());
 }

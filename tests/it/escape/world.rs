@@ -316,6 +316,12 @@ impl Way {
     }
 }
 
+/// Tells what is not tested here, past the capture of what tests print.
+pub(super) fn say(words: &str) {
+    let mut stderr = std::io::stderr();
+    stderr.write_all(format!("escape: {words}\n").as_bytes()).unwrap();
+}
+
 /// Returns how a shell can be held here: with mounts, without them, or both in turn.
 ///
 /// Where the kernel cannot hold one at all, checks that this is said and nothing is run.
@@ -323,7 +329,7 @@ pub(super) fn holds() -> Vec<Hold> {
     match level() {
         None => Vec::new(),
         Some(Hold::LandlockAlone) => {
-            println!("no mount namespace can be had here: gone without mounts only");
+            say("no mount namespace can be had here: gone without mounts only");
             vec![Hold::LandlockAlone]
         }
         Some(Hold::Mounts) => {
@@ -331,7 +337,7 @@ pub(super) fn holds() -> Vec<Hold> {
             if none.is_ok_and(|output| output.status.success()) {
                 return vec![Hold::Mounts, Hold::LandlockAlone];
             }
-            println!("no user namespace can be had here: gone with mounts only");
+            say("no user namespace can be had here: gone with mounts only");
             vec![Hold::Mounts]
         }
     }
@@ -347,7 +353,7 @@ fn level() -> Option<Hold> {
         Err(error) => {
             let modules = fs::read_to_string("/sys/kernel/security/lsm").unwrap_or_default();
             assert!(!modules.contains("landlock"), "there is Landlock, and yet: {error}");
-            println!("no sandbox here ({error}): it is checked that nothing runs instead");
+            say(&format!("no sandbox here ({error}): it is checked that nothing runs instead"));
             let world = World::new(Scope::Src);
             let child = world.start(Hold::Mounts, "touch src/ran");
             let output = child.wait_with_output().unwrap();
