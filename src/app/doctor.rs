@@ -11,6 +11,7 @@ use super::start::Ground;
 use crate::process::confine::{self, Enforced, Mounts, NoSandbox, PrivateTemp};
 use crate::settings::Sandbox;
 use crate::store::Store;
+use crate::text::with_causes;
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,16 +237,6 @@ fn settings(options: &Options) -> Check {
         ),
         Ok(_) => Check::ok("settings", "valid".to_owned()),
     }
-}
-
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text
 }
 
 /// Returns the number that a small file of the kernel's holds.

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::text::show_control;
+use crate::text::{show_control, with_causes};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,14 +52,7 @@ pub(super) fn words(text: &str) {
 
 /// Writes an error with its causes in one line: `killick: what failed: cause`.
 pub(super) fn error(error: &dyn Error) {
-    let mut line = format!("killick: {error}");
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        line.push_str(": ");
-        line.push_str(&next.to_string());
-        cause = next.source();
-    }
-    words(&line);
+    words(&format!("killick: {}", with_causes(error)));
 }
 
 /// Writes what is not wrong enough to stop.

@@ -2,10 +2,10 @@
 //!
 //! Unknown tool → already cancelled → arguments against the schema → prepare → demands against the grant
 //! → a person's approval where the settings ask for it → run under the deadline and the token → clamp →
-//! fold the effects → audit. Hooks belong between grant and approval. It never panics and never returns without an outcome; a tool that panics, hangs
+//! fold the effects → audit. Hooks belong between grant and approval. It never panics and never returns
+//! without an outcome; a tool that panics, hangs
 //! or is cancelled is an outcome too.
 
-use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ use crate::authority::{Demand, Grant};
 use crate::code::Code;
 use crate::session::Session;
 use crate::store::{Audit, Spill};
+use crate::text::with_causes;
 use crate::tool::{
     Clock, Failure, Outcome, Prepared, Problem, Reach, Sketch, Stop, Tool, Watch, args,
 };
@@ -287,8 +288,8 @@ impl Executor {
         if let Ok(Err(error)) = kept
             && !self.audit_failed.swap(true, Ordering::Relaxed)
         {
-            let cause = error.source().map_or_else(String::new, |cause| format!(": {cause}"));
-            (self.parts.warn)(&format!("the audit log cannot be written: {error}{cause}"));
+            let why = with_causes(&error);
+            (self.parts.warn)(&format!("the audit log cannot be written: {why}"));
         }
     }
 }

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 
 use super::confine::{self, ConfineError, Enforced};
 use super::wire::{self, Cause, Program, Refused, Staged};
+use crate::text::with_causes;
 
 /// The first argument of a killick that is a stage.
 pub const STAGE: &str = "__confine";
@@ -55,6 +56,5 @@ fn confined(program: &Program) -> Result<Enforced, Refused> {
 }
 
 fn unconfined(error: &ConfineError) -> Refused {
-    let cause = std::error::Error::source(error).map_or_else(String::new, |c| format!(": {c}"));
-    Refused { cause: Cause::Unconfined, words: format!("{error}{cause}") }
+    Refused { cause: Cause::Unconfined, words: with_causes(error) }
 }

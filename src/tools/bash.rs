@@ -14,7 +14,7 @@ use super::sandbox::{Unbounded, unavailable};
 use crate::authority::{Capability, CommandLine, Demand, Resource, Shell, StartsIn};
 use crate::code::Code;
 use crate::process::{self, Cause, Job, Phase, Refused, Start, Waited};
-use crate::text::count;
+use crate::text::{count, with_causes};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Problem, Reach, Running, Spec, Tool};
 use crate::workspace::{Kind, PathError, Target};
@@ -303,8 +303,7 @@ fn not_started(refused: &Refused, program: &str) -> Failure {
 }
 
 fn unbounded(error: &Unbounded) -> Failure {
-    let cause = std::error::Error::source(error).map_or_else(String::new, |c| format!(": {c}"));
-    unavailable(&format!("{error}{cause}"))
+    unavailable(&with_causes(error))
 }
 
 /// How a command in the foreground came to its end.

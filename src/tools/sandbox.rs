@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::authority::{Capability, Grant, Subtree};
 use crate::code::Code;
-use crate::process::confine::{ConfineError, Confinement, PrivateTemp, Sockets};
+use crate::process::confine::{ConfineError, Confinement, PrivateTemp, Sockets, outermost};
 use crate::tool::Failure;
 use crate::workspace::{Access, Guarded, GuardedWalk, Unwalked, Workspace};
 
@@ -180,7 +180,7 @@ impl Bounds {
     /// Finds what must be kept in the folders that the shell may write or the grant lets it read.
     fn found(&self, writable: &[PathBuf]) -> Result<Guarded, Unbounded> {
         let read = self.granted(&Capability::FileRead, &[Access::Read, Access::Write]);
-        let tops = outermost(writable.iter().chain(&read));
+        let tops = outermost(writable.iter().chain(&read).map(PathBuf::as_path));
         let mut walk = self.walk.lock().unwrap_or_else(PoisonError::into_inner);
         walk.find(&tops, WALK_LIMIT).map_err(Unbounded::Walk)
     }
@@ -217,19 +217,6 @@ fn within(subtree: &Subtree, roots: &[(bool, &Path)]) -> Vec<PathBuf> {
             places.filter(|place| !of(true).any(|ours| ours.starts_with(place))).collect()
         }
     }
-}
-
-/// Returns the paths that lie below no other one.
-fn outermost<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Vec<&'p Path> {
-    let mut sorted: Vec<&Path> = paths.map(PathBuf::as_path).collect();
-    sorted.sort_unstable();
-    let mut kept: Vec<&Path> = Vec::new();
-    for path in sorted {
-        if !kept.last().is_some_and(|outer| path.starts_with(outer)) {
-            kept.push(path);
-        }
-    }
-    kept
 }
 
 /// Refuses a command that the kernel cannot hold, for the reason given.

@@ -19,7 +19,7 @@ pub use elsewhere::{apply, close_inherited};
 #[cfg(target_os = "linux")]
 pub use linux::{apply, close_inherited};
 
-pub use confinement::{Confinement, Sockets};
+pub use confinement::{Confinement, Sockets, outermost};
 pub use error::{ConfineError, LEAST_ABI};
 pub use level::{Enforced, Gap, Mounts};
 pub use probe::{NoSandbox, PROBE, ask, probe};

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use serde::{Deserialize, Serialize};
 
 use super::{ConfineError, Confinement, Enforced, Sockets, apply};
+use crate::text::with_causes;
 
 /// The hidden command by which a program of killick's answers what holds it.
 pub const PROBE: &str = "__probe";
@@ -20,13 +21,7 @@ pub struct NoSandbox {
 
 impl From<&ConfineError> for NoSandbox {
     fn from(error: &ConfineError) -> Self {
-        let mut why = error.to_string();
-        let mut cause = std::error::Error::source(error);
-        while let Some(next) = cause {
-            why = format!("{why}: {next}");
-            cause = next.source();
-        }
-        Self { why }
+        Self { why: with_causes(error) }
     }
 }
 

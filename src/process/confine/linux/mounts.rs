@@ -18,8 +18,8 @@ use rustix::mount::{
 };
 
 use super::mount_table::{self, Mount};
-use super::paths::{At, Kind, outermost};
-use crate::process::confine::{ConfineError, Confinement, Mounts};
+use super::paths::{At, Kind};
+use crate::process::confine::{ConfineError, Confinement, Mounts, outermost};
 
 /// What was laid.
 #[derive(Debug)]

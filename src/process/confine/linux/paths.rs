@@ -52,28 +52,9 @@ impl At {
     }
 }
 
-/// Returns the paths that lie below no other one, in order.
-pub(super) fn outermost<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Vec<&'p Path> {
-    let mut sorted: Vec<&Path> = paths.into_iter().collect();
-    sorted.sort_unstable();
-    let mut kept: Vec<&Path> = Vec::new();
-    for path in sorted {
-        if !kept.last().is_some_and(|outer| path.starts_with(outer)) {
-            kept.push(path);
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_below_others_are_left_out_and_neighbours_are_not() {
-        let paths = ["/a/b", "/a-b", "/a", "/a/b/c", "/b"].map(Path::new);
-        assert_eq!(outermost(paths), ["/a", "/a-b", "/b"].map(Path::new));
-    }
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "the test lays out real files")]
