@@ -14,7 +14,6 @@ mod flow;
 mod grammar;
 mod hashline;
 mod layers;
-mod process;
 mod runs;
 mod shells;
 mod soak;
