@@ -66,6 +66,7 @@ codes! {
     ExitStatus "exit_status" "The command ended with a status other than 0, or by a signal.";
     InteractiveProgram "interactive_program" "The command would start a program that waits for a person at a terminal.";
     NoSuchJob "no_such_job" "The session has no job of that number.";
+    TooManyJobs "too_many_jobs" "The session runs as many jobs beside its calls as it may.";
     Conflict "conflict" "The file changed on disk while the call ran, or since the state that the call relies on.";
 }
 

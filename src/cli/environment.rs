@@ -1,4 +1,5 @@
-//! What the environment says: where state and settings lie, and what commands inherit. Read once, here and nowhere else.
+//! What the environment says: where state and settings lie, and what commands inherit. Read once, here and
+//! nowhere else.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

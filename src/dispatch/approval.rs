@@ -2,7 +2,7 @@
 //!
 //! It decides nothing that the grant has not let through before, and widens nothing. Where nobody can be
 //! asked, a call that must be confirmed is refused at once. Questions are put one at a time, in the order in
-//! which the calls came; a call that is withdrawn while it waits takes its question back.
+//! which the calls were understood; a call that is withdrawn while it waits takes its question back.
 //!
 //! Invariant: an answer for the session holds for an equal demand alone.
 

@@ -14,7 +14,7 @@ pub(super) struct Capture {
 }
 
 /// The most characters that are kept of one stream.
-pub const CAPTURE_CHARS: usize = 1_048_576;
+const CAPTURE_CHARS: usize = 1_048_576;
 
 /// What was taken from a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -42,6 +42,15 @@ impl Phase {
         !matches!(self, Self::Starting | Self::Running)
     }
 
+    /// Returns how the command ended, if it has and that is known.
+    pub fn exit(&self) -> Option<Exit> {
+        match self {
+            Self::Left(exit, _) => Some(*exit),
+            Self::Gone(exit) => *exit,
+            Self::Starting | Self::Running | Self::Refused(_) => None,
+        }
+    }
+
     /// Returns whether something of it may still run.
     pub fn is_live(&self) -> bool {
         matches!(self, Self::Starting | Self::Running | Self::Left(..))

@@ -19,7 +19,7 @@ mod pump;
 mod job;
 mod jobs;
 
-pub use capture::{CAPTURE_CHARS, Taken};
+pub use capture::Taken;
 pub use environment::{Environment, environment, looks_secret};
 pub use interactive::{Interactive, interactive};
 pub use job::{Job, Phase, Waited};

@@ -272,10 +272,14 @@ fn background(
         return Err(not_started(&refused, program));
     }
     let enforced = job.enforced();
-    let number = kit
-        .jobs
-        .keep(job)
-        .map_err(|error| Failure::new(Code::Io, format!("{error}; end one with job_kill.")))?;
+    let number = match kit.jobs.keep(job) {
+        Ok(number) => number,
+        Err(error) => {
+            let problem =
+                Failure::new(Code::TooManyJobs, format!("{error}; job_kill ends one."));
+            return Ok(Outcome::refused(problem, "what had begun of it was ended"));
+        }
+    };
     let outcome = Outcome::success(format!("Started job {number}")).detail("job", number);
     Ok(console::with_enforced(outcome, enforced.as_ref()))
 }
@@ -322,11 +326,7 @@ impl Ended {
         let (stdout, stderr) = job.take();
         let enforced = job.enforced();
         let said = Said { stdout, stderr, output_chars: kit.output_chars };
-        let exit = match phase {
-            Phase::Left(exit, _) => Some(exit),
-            Phase::Gone(exit) => exit,
-            Phase::Starting | Phase::Running | Phase::Refused(_) => None,
-        };
+        let exit = phase.exit();
         let mut outcome = match self.problem() {
             Some(problem) => said.failed(problem, exit),
             None => said.ended(exit),
@@ -346,9 +346,9 @@ impl Ended {
         match self.waited {
             Waited::Ended => None,
             Waited::TimedOut => {
-                let after =
-                    count(usize::try_from(self.timeout_s).unwrap_or(usize::MAX), "second");
-                Some(Problem::new(Code::Timeout, format!("Command timed out after {after}.")))
+                // One phrase for every number: programs look for it.
+                let words = format!("Command timed out after {} seconds.", self.timeout_s);
+                Some(Problem::new(Code::Timeout, words))
             }
             Waited::Stopped => Some(Problem::new(
                 Code::Cancelled,

@@ -115,8 +115,7 @@ fn told(kit: &Kit, number: u32, job: &Job) -> Outcome {
     let said = Said { stdout, stderr, output_chars: kit.output_chars };
     let text = said.text();
     let text = if text.is_empty() { "(no new output)".to_owned() } else { text };
-    let exit = exit(&phase);
-    let outcome = said.described(Outcome::success(text), exit);
+    let outcome = said.described(Outcome::success(text), phase.exit());
     let outcome = outcome.note(format!("[job {number}: {}]", state(job, &phase)));
     let outcome = outcome.detail("job", number).detail("running", phase.is_live());
     console::with_enforced(outcome, job.enforced().as_ref())
@@ -161,14 +160,6 @@ fn row(number: u32, job: &Job) -> String {
     let line = job.line.lines().next().unwrap_or_default();
     let line = clip_line(line, LINE_CHARS).shown;
     format!("{number}  {}  started {age} s ago  {line}", state(job, &job.phase_now()))
-}
-
-fn exit(phase: &Phase) -> Option<Exit> {
-    match phase {
-        Phase::Left(exit, _) => Some(*exit),
-        Phase::Gone(exit) => *exit,
-        Phase::Starting | Phase::Running | Phase::Refused(_) => None,
-    }
 }
 
 fn state(job: &Job, phase: &Phase) -> String {

@@ -76,7 +76,7 @@ impl Scene {
         let started = Instant::now();
         let outcome = self.call("bash", &json!({"command": command, "timeout": 1}));
         assert_eq!(code(&outcome), "timeout", "{command}: {}", outcome.text);
-        let words = "timeout: Command timed out after 1 second.\n";
+        let words = "timeout: Command timed out after 1 seconds.\n";
         assert!((outcome.text.clone() + "\n").starts_with(words), "{}", outcome.text);
         assert_eq!(self.left(), Vec::<String>::new(), "{command}");
         assert!(started.elapsed() < LONG);
@@ -318,7 +318,7 @@ fn a_time_out_ends_the_whole_family() {
     }
     let printed =
         scene.call("bash", &json!({"command": "echo so far; sleep 600", "timeout": 1}));
-    assert!(printed.text.contains("second.\nso far\n"), "{}", printed.text);
+    assert!(printed.text.contains("seconds.\nso far\n"), "{}", printed.text);
     assert_eq!(printed.details["stdout"], "so far\n");
 }
 
@@ -396,7 +396,23 @@ fn a_background_job_is_followed_to_its_end() {
 }
 
 #[test]
-fn a_background_job_ends_when_its_time_is_over_or_its_session() {
+fn a_session_has_a_bounded_number_of_jobs() {
+    let scene = Scene::new();
+    let job = json!({"command": "exec sleep 600", "background": true});
+    for n in 1..=64 {
+        assert_eq!(scene.call("bash", &job).details["job"], n);
+    }
+    let refused = scene.call("bash", &job);
+    assert_eq!(code(&refused), "too_many_jobs", "{}", refused.text);
+    assert!(refused.text.ends_with("\nwhat had begun of it was ended"), "{}", refused.text);
+    assert!(until(|| scene.left().len() == 64), "{:?}", scene.left());
+    assert!(scene.call("job_kill", &json!({"job": 7})).ok);
+    assert_eq!(scene.call("bash", &job).details["job"], 65);
+    assert_eq!(code(&scene.job_output(7)), "no_such_job");
+}
+
+#[test]
+fn a_background_job_ends_when_its_time_is_over() {
     let scene = Scene::new();
     let timed = json!({"command": "sleep 600", "background": true, "timeout": 1});
     assert!(scene.call("bash", &timed).ok);
@@ -715,6 +731,11 @@ fn how_killick_was_started_does_not_reach_its_commands() {
     assert_eq!(open.trim(), "4");
     let hint = run("exec KILLICK call bash 'command=sleep 600' background=true");
     assert_eq!(hint, "Started job 1\n");
+    let temp = run(
+        "exec KILLICK --capabilities file/read,process/exec call bash 'command=printf %s \"$TMPDIR\"'",
+    );
+    let is_told = temp.contains("sandbox_unavailable");
+    assert!(is_told || (temp.starts_with('/') && !Path::new(temp.trim()).exists()), "{temp}");
     let no_supervisor =
         run("KILLICK __supervise </dev/null; echo $?; KILLICK __confine </dev/null; echo $?");
     assert_eq!(no_supervisor, "1\n1\n");
