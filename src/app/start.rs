@@ -178,7 +178,7 @@ impl Ground {
 
     /// Returns the part of killick's own files that is about this workspace.
     pub fn workspace_store(&self, workspace: &Workspace) -> WorkspaceStore {
-        self.store.workspace(main_path(workspace))
+        self.store.workspace(workspace.main_folder())
     }
 
     /// Returns the state folder that keeps named sessions, if it is not the common one.
@@ -190,7 +190,7 @@ impl Ground {
     /// Returns where the named sessions of this workspace are kept.
     fn session_store(&self, workspace: &Workspace) -> Result<WorkspaceStore, StoreError> {
         let store = self.sessions()?.unwrap_or_else(|| self.store.clone());
-        Ok(store.workspace(main_path(workspace)))
+        Ok(store.workspace(workspace.main_folder()))
     }
 
     /// Returns what keeps killick's own files from growing.
@@ -371,11 +371,6 @@ fn with_spill(workspace: Workspace, spill: &Spill) -> (Workspace, Option<Place>)
             (workspace, place)
         }
     }
-}
-
-/// Returns the path of the workspace's own root.
-pub(super) fn main_path(workspace: &Workspace) -> &Path {
-    workspace.roots().first().map_or(Path::new("/"), |root| root.path())
 }
 
 fn kit(ground: &Ground, workspace: Workspace, forbids: Forbids, session: Arc<Session>) -> Kit {

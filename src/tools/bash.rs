@@ -17,7 +17,7 @@ use crate::process::{self, Cause, Job, Phase, Refused, Start, Waited};
 use crate::text::{count, with_causes};
 use crate::tool::args::Schema;
 use crate::tool::{Failure, Outcome, Paging, Prepared, Problem, Reach, Running, Spec, Tool};
-use crate::workspace::{Kind, PathError, Target};
+use crate::workspace::{Kind, NoFolder, PathError, Target};
 
 /// The longest time-out, in seconds.
 const MAX_TIMEOUT_S: u32 = 300;
@@ -171,11 +171,7 @@ fn shell(kit: &Kit, program: &str) -> Shell {
 /// Returns the folder to start in: anywhere for an unrestricted session, else where it may read.
 fn directory(kit: &Kit, wanted: Option<&str>) -> Result<(PathBuf, StartsIn), Failure> {
     let Some(wanted) = wanted else {
-        let main = kit.workspace.roots().first();
-        return Ok((
-            main.map_or_else(PathBuf::new, |root| root.path().to_owned()),
-            StartsIn::Workspace,
-        ));
+        return Ok((kit.workspace.main_folder().to_owned(), StartsIn::Workspace));
     };
     if !kit.grant.is_restricted() {
         return match kit.workspace.resolve(wanted) {
@@ -198,30 +194,23 @@ fn of_target(kit: &Kit, target: &Target) -> Result<(PathBuf, StartsIn), Failure>
         Kind::Missing { .. } => return Err(refuse::not_found(place, &kit.near(target))),
         Kind::File(_) | Kind::Other => return Err(refuse::not_a_folder(place)),
     }
-    let root = kit.workspace.root(&place.root);
-    let path = root.map_or_else(PathBuf::new, |root| root.path().join(place.path.as_str()));
+    let path = kit.workspace.folder_at(place);
     let is_top = place.root.is_workspace() && place.path.as_str().is_empty();
     let starts_in = if is_top { StartsIn::Workspace } else { elsewhere(&path) };
     Ok((path, starts_in))
 }
 
 fn outside(kit: &Kit, wanted: &str) -> Result<(PathBuf, StartsIn), Failure> {
-    let main = kit.workspace.roots().first();
-    let path = main.map_or_else(|| PathBuf::from(wanted), |root| root.path().join(wanted));
-    match path.canonicalize() {
-        Ok(folder) if folder.is_dir() => {
-            let starts_in = elsewhere(&folder);
-            Ok((folder, starts_in))
-        }
-        Ok(_) => Err(Failure::new(Code::BadArg, format!("`{wanted}` is no folder."))),
-        Err(error) => {
-            let code = match error.kind() {
-                std::io::ErrorKind::NotFound => Code::NotFound,
-                _ => Code::Io,
-            };
-            Err(Failure::new(code, format!("the folder `{wanted}` cannot be used: {error}.")))
-        }
-    }
+    let folder = kit.workspace.folder_anywhere(wanted).map_err(|error| {
+        let code = match error {
+            NoFolder::Missing(_) => Code::NotFound,
+            NoFolder::NotAFolder(_) => Code::BadArg,
+            NoFolder::Io { .. } => Code::Io,
+        };
+        Failure::new(code, format!("{}; name a folder to run in.", with_causes(&error)))
+    })?;
+    let starts_in = elsewhere(&folder);
+    Ok((folder, starts_in))
 }
 
 fn elsewhere(path: &Path) -> StartsIn {

@@ -1,6 +1,7 @@
 //! The only access to the user's files: every open goes beneath a root, through its folder handle.
 //!
-//! Nobody above this module holds a `std::path::Path` to a user file; they hold a [`crate::path::Place`].
+//! Nobody above this module holds a `std::path::Path` to a user file; they hold a [`crate::path::Place`]. Folders
+//! in which programs start, or to which they are held, have paths, because the system takes nothing else.
 
 pub mod beneath;
 pub mod root;
@@ -11,6 +12,7 @@ mod load;
 mod forbidden;
 mod bare;
 mod guarded;
+mod start_folder;
 mod glob;
 mod parallel;
 mod folder;
@@ -60,6 +62,7 @@ pub use resolve::{Kind, PathError, Target};
 pub use root::{Access, Root, RootError};
 pub use roots::Workspace;
 pub use select::{Scan, SelectError, Selection};
+pub use start_folder::NoFolder;
 pub use transaction::{
     Change, CommitError, Committed, CommittedFile, Context, Expected, Fate, Origin, Parents,
     Problem, ProblemKind, Transaction,
